@@ -1,0 +1,1 @@
+"""Geodrome: geometry-aware Bayesian optimization for robots, behind ask and tell."""

@@ -1,0 +1,293 @@
+"""Every body that travels, in both directions. Inputs have defaults, outputs never do."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictInt, model_validator
+
+from geodrome.spaces import Number, Space
+
+PositiveNumber = Annotated[Number, Field(gt=0)]
+NonNegativeNumber = Annotated[Number, Field(ge=0)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$", max_length=128)]
+"""A study's name: it stands in addresses, so it begins with a letter and has no blank or slash."""
+
+Point = Any
+"""A point in one of the accepted forms; the study's space says which, and checks it."""
+
+
+class Input(BaseModel):
+    """A body that clients write: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Output(BaseModel):
+    """A body that the service writes: unknown fields are tolerated, so that older clients go on working."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class StudyState(StrEnum):
+    """What a study accepts: ``paused`` refuses asks, ``closed`` refuses asks for good; tells are always accepted."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+class TrialState(StrEnum):
+    """``queued → running → completed | failed | lost | abandoned``."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    LOST = "lost"
+    ABANDONED = "abandoned"
+
+
+class Outcome(StrEnum):
+    """What happened to a trial.
+
+    ``completed``: it has a cost. ``failed``: it ran and went wrong, which says something about the point. ``lost``: the
+    lab broke, which says nothing about the point. ``abandoned``: a person says never again.
+    """
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    LOST = "lost"
+    ABANDONED = "abandoned"
+
+
+# ---- the definition of a study: written by clients, echoed by the service
+
+
+class Objective(Input):
+    """What is optimized. Costs are always answered as they were told, whatever the goal."""
+
+    name: Annotated[str, Field(max_length=256)] = "cost"
+    goal: Literal["minimize", "maximize"] = "minimize"
+    unit: str | None = None
+
+
+class Kernel(Input):
+    """Covariance of the model: Matérn of smoothness ``nu``; ``"inf"`` is the heat (squared exponential) kernel."""
+
+    type: Literal["matern"] = "matern"
+    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf"] = 2.5
+
+
+class Acquisition(Input):
+    """How the next point is valued."""
+
+    type: Literal["log_ei"] = "log_ei"
+
+
+class InitialDesign(Input):
+    """The first points: ``size`` of them spread over the space, beginning with ``around`` if one is given."""
+
+    size: Annotated[StrictInt, Field(ge=1, le=1000)] = 5
+    around: Point | None = None
+
+
+class Budget(Input):
+    """How many trials may be spent; lost ones are free."""
+
+    trials: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+class StudyDefinition(Input):
+    """What a study is made of. Space, objective, kernel and seed never change after creation."""
+
+    name: Name
+    space: Space
+    objective: Objective = Objective()
+    kernel: Kernel = Kernel()
+    acquisition: Acquisition = Acquisition()
+    initial_design: InitialDesign = InitialDesign()
+    noise: Literal["inferred"] = "inferred"
+    constraints: Annotated[list[dict[str, Any]], Field(max_length=0)] = []
+    seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
+    budget: Budget = Budget()
+    lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] = 600
+    max_attempts: Annotated[StrictInt, Field(ge=1, le=100)] = 3
+    metadata: dict[str, Any] = {}
+
+
+class StudyCreate(StudyDefinition):
+    """Body of ``POST /v1/studies``."""
+
+    if_exists: Literal["error", "load"] = "error"
+
+
+# ---- ask and tell
+
+
+class Ask(Input):
+    """Body of ``POST …/ask``; an empty body asks for one point."""
+
+    count: Annotated[StrictInt, Field(ge=1, le=32)] = 1
+    worker: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] | None = None
+    wait_s: Annotated[NonNegativeNumber, Field(le=60)] = 30
+    resume: bool = True
+
+
+class Tell(Input):
+    """Body of ``POST …/trials/{number}/tell``; ``{"cost": 0.44}`` is a whole one."""
+
+    outcome: Outcome = Outcome.COMPLETED
+    cost: Number | None = None
+    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000)] | None = None
+    std: NonNegativeNumber | None = None
+    point: Point | None = None
+    reason: Annotated[str, Field(max_length=4096)] | None = None
+    metrics: dict[str, Number] = {}
+    metadata: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _cost_belongs_to_completed(self) -> Tell:
+        if self.outcome is Outcome.COMPLETED:
+            if self.cost is None and self.costs is None:
+                raise ValueError(
+                    "a completed trial needs a finite cost (NaN often arrives as null): "
+                    "for a run without one, say outcome: failed"
+                )
+            if self.cost is not None and self.costs is not None:
+                raise ValueError("give cost or costs, not both")
+        elif self.cost is not None or self.costs is not None or self.std is not None:
+            raise ValueError(f"an outcome of {self.outcome.value} has no cost")
+        return self
+
+
+# ---- what the service answers
+
+
+class Origin(Output):
+    """Where a point comes from.
+
+    ``kind`` is ``initial``, ``model``, ``enqueued``, ``told`` or ``fallback`` (the model could not be fitted: a
+    space-filling point, and ``note`` says why). ``value`` is the acquisition's value, ``mean`` and ``std`` the model's
+    prediction, both in the units of the cost.
+    """
+
+    kind: Literal["initial", "model", "enqueued", "told", "fallback"]
+    acquisition: str | None
+    value: FiniteFloat | None
+    mean: FiniteFloat | None
+    std: FiniteFloat | None
+    seed: int | None
+    note: str | None
+
+
+class Correction(Output):
+    """What was mended in a point that was accepted."""
+
+    pointer: str
+    detail: str
+    deviation: FiniteFloat
+
+
+class Trial(Output):
+    """One point and what became of it. ``number`` counts within the study from 1."""
+
+    number: int
+    study: str
+    state: TrialState
+    worker: str | None
+    attempt: int
+    retry_of: int | None
+    point: Point
+    origin: Origin
+    asked_at: AwareDatetime | None
+    lease_expires_at: AwareDatetime | None
+    told_at: AwareDatetime | None
+    cost: FiniteFloat | None
+    std: FiniteFloat | None
+    values: list[FiniteFloat] | None
+    reason: str | None
+    metrics: dict[str, FiniteFloat]
+    metadata: dict[str, Any]
+    corrections: list[Correction]
+    flags: list[Literal["late", "outside_domain", "outlier"]]
+
+
+class Trials(Output):
+    """Answer of ``POST …/ask``."""
+
+    trials: list[Trial]
+
+
+class TrialPage(Output):
+    """Answer of ``GET …/trials``: ``next_cursor`` is the ``after`` of the next page, null on the last."""
+
+    trials: list[Trial]
+    next_cursor: int | None
+
+
+class Counts(Output):
+    """Trials by state."""
+
+    queued: int
+    running: int
+    completed: int
+    failed: int
+    lost: int
+    abandoned: int
+
+
+class Study(Output):
+    """A study: its definition as it is in force, and how far it is."""
+
+    id: str
+    name: str
+    space: Space
+    objective: Objective
+    kernel: Kernel
+    acquisition: Acquisition
+    initial_design: InitialDesign
+    noise: str
+    constraints: list[dict[str, Any]]
+    seed: int
+    budget: Budget
+    lease_s: float
+    max_attempts: int
+    metadata: dict[str, Any]
+    state: StudyState
+    created_at: datetime
+    counts: Counts
+    budget_left: int | None
+    best: Trial | None
+
+
+class StudyPage(Output):
+    """Answer of ``GET /v1/studies``, newest first."""
+
+    studies: list[Study]
+    next_cursor: str | None
+
+
+class Recommendation(Output):
+    """The point with the best posterior mean over the space, in the units of the cost."""
+
+    point: Point
+    mean: FiniteFloat
+    std: FiniteFloat
+
+
+class Best(Output):
+    """Answer of ``GET …/best``: the best observed trial, and what the model recommends."""
+
+    observed: Trial | None
+    recommended: Recommendation | None
+
+
+class Health(Output):
+    """Answer of ``GET /healthz``."""
+
+    status: Literal["ok"]
+    version: str

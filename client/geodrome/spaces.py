@@ -1,0 +1,90 @@
+"""The space specs that a user writes: what travels in a study's ``space``.
+
+These models check shapes and names. What a space means (is a domain empty, does a log scale fit its bounds) is checked
+once, where spaces are built: by the service.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat
+
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False)]
+"""A finite JSON number; the string "1.0" is none."""
+
+Bounds = tuple[Number, Number]
+"""Lower and upper bound, in the parameter's own unit."""
+
+Scale = Literal["linear", "log"]
+
+
+class SpaceSpec(BaseModel):
+    """What every space may say about itself; free text that is stored and echoed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    unit: str | None = None
+    frame: str | None = None
+    relative_to: str | None = None
+
+
+class Real(SpaceSpec):
+    """One number, such as a gain; on the wire a number."""
+
+    type: Literal["real"] = "real"
+    bounds: Bounds | None = None
+    scale: Scale = "linear"
+
+
+class Euclidean(SpaceSpec):
+    """A vector of ``dim`` numbers; on the wire a list."""
+
+    type: Literal["euclidean"] = "euclidean"
+    dim: Annotated[int, Field(ge=1, le=64)]
+    bounds: tuple[Bounds, ...] | None = None
+    scale: Scale = "linear"
+
+
+class Sphere(SpaceSpec):
+    """A direction: a unit vector of ``dim + 1`` numbers. For orientations use ``Rotation``."""
+
+    type: Literal["sphere"] = "sphere"
+    dim: Annotated[int, Field(ge=1, le=31)]
+
+
+class Rotation(SpaceSpec):
+    """An orientation, element of SO(3); q and -q are the same point.
+
+    On the wire it is a rotation matrix (rows), or a unit quaternion in the stated order with w > 0.
+    """
+
+    type: Literal["rotation"] = "rotation"
+    dim: Literal[3] = 3
+    representation: Literal["matrix", "quaternion"] = "quaternion"
+    order: Literal["wxyz", "xyzw"] = "wxyz"
+
+
+class SPD(SpaceSpec):
+    """A symmetric positive definite matrix, such as a stiffness; on the wire the full matrix (rows)."""
+
+    type: Literal["spd"] = "spd"
+    dim: Literal[2] = 2
+    eigenvalues: Bounds | None = None
+    metric: Literal["affine_invariant"] = "affine_invariant"
+
+
+class Product(SpaceSpec):
+    """Named spaces together; on the wire an object, name to point. Nested names are joined as ``outer.inner``."""
+
+    type: Literal["product"] = "product"
+    factors: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=64)], Space],
+        Field(min_length=1, max_length=32),
+    ]
+
+
+Space = Annotated[Real | Euclidean | Sphere | Rotation | SPD | Product, Field(discriminator="type")]
+"""Any space spec, told apart by its ``type``."""
+
+Product.model_rebuild()

@@ -1,0 +1,1 @@
+"""geodrome_robots"""
