@@ -1,0 +1,226 @@
+"""A study and its trials, as the person at the robot sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, SupportsFloat
+from urllib.parse import quote
+
+from geodrome import schemas
+from geodrome.bodies import jsonable
+from geodrome.connection import Connection
+from geodrome.running import run
+
+LONGEST_WAIT_S = 30.0  # how long the service may think before it answers 202
+
+
+class TrialHandle:
+    """One point to try. Say what became of it with ``tell``, ``fail``, ``lose`` or ``abandon``.
+
+    Attributes:
+        record: The trial as the service last showed it.
+    """
+
+    def __init__(self, study: Study, record: schemas.Trial) -> None:
+        self.record = record
+        self._study = study
+
+    def __repr__(self) -> str:
+        return f"<trial {self.number} of {self._study.name}: {self.record.state.value}, {self.point}>"
+
+    @property
+    def number(self) -> int:
+        """The trial's number within its study, from 1."""
+        return self.record.number
+
+    @property
+    def point(self) -> schemas.Point:
+        """The point to run: an object of factors for a product, else the bare number, list or matrix."""
+        return self.record.point
+
+    def tell(
+        self,
+        *,
+        cost: SupportsFloat | None = None,
+        costs: Sequence[SupportsFloat] | None = None,
+        std: SupportsFloat | None = None,
+        point: schemas.Point | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> schemas.Trial:
+        """Tells the cost of the point. Telling the same again is harmless.
+
+        Args:
+            cost: The cost, in the unit of the objective; a finite number.
+            costs: Instead of ``cost``: several measurements of the same point.
+            std: Standard deviation of the cost. None lets the model infer it, 0 says that it is exact.
+            point: What was really executed, if that differs from ``self.point``.
+            metrics: Further numbers to keep with the trial.
+            metadata: Anything else to keep with the trial.
+
+        Returns:
+            The trial as it is stored.
+
+        Raises:
+            InvalidCost: The cost is not finite; use ``fail`` for a run without a cost.
+            InvalidPoint: ``point`` is not in the study's space.
+            OutcomeConflict: Another outcome is stored for this trial.
+        """
+        self.record = self._study.tell(
+            self.number, cost=cost, costs=costs, std=std, point=point, metrics=metrics, metadata=metadata
+        )
+        return self.record
+
+    def fail(self, *, reason: str, metrics: Mapping[str, SupportsFloat] | None = None) -> schemas.Trial:
+        """The robot ran and it went wrong (e-stop, joint limit): the search keeps away from such points."""
+        return self._end(schemas.Outcome.FAILED, reason, metrics)
+
+    def lose(self, *, reason: str, metrics: Mapping[str, SupportsFloat] | None = None) -> schemas.Trial:
+        """The lab broke (network, simulator): nothing is learnt, no budget is spent, the point is offered again."""
+        return self._end(schemas.Outcome.LOST, reason, metrics)
+
+    def abandon(self, *, reason: str, metrics: Mapping[str, SupportsFloat] | None = None) -> schemas.Trial:
+        """Never try this again; also takes back a completed trial, when a bad sensor is found later."""
+        return self._end(schemas.Outcome.ABANDONED, reason, metrics)
+
+    def _end(self, outcome: schemas.Outcome, reason: str, metrics: Mapping[str, SupportsFloat] | None) -> schemas.Trial:
+        self.record = self._study.tell(self.number, outcome=outcome, reason=reason, metrics=metrics)
+        return self.record
+
+
+class Study:
+    """A study on the service.
+
+    Attributes:
+        record: The study as the service last showed it: definition, counts, best. ``refresh`` renews it.
+    """
+
+    def __init__(self, connection: Connection, record: schemas.Study) -> None:
+        self.record = record
+        self._connection = connection
+        # The id never changes hands; a name could, once studies can be deleted.
+        self._path = f"/v1/studies/{quote(record.id, safe='')}"
+
+    def __repr__(self) -> str:
+        counts = self.record.counts
+        return f"<study {self.name}: {counts.completed} completed, {counts.running} running, {counts.failed} failed>"
+
+    @property
+    def name(self) -> str:
+        """The study's unique name."""
+        return self.record.name
+
+    def refresh(self) -> Self:
+        """Renews ``record``."""
+        self.record = self._connection.get(self._path, schemas.Study)
+        return self
+
+    def ask(self, *, worker: str | None = None, lease_s: float | None = None, resume: bool = True) -> TrialHandle:
+        """The next point to try; waits while the service computes it.
+
+        Args:
+            worker: Who asks, such as ``panda-1``. A worker that died gets its running trial back.
+            lease_s: How long the trial is reserved; after that its point is offered again. None: the study's own.
+            resume: False gives a new trial even to a worker that still has one running.
+
+        Raises:
+            StudyClosed: The study is closed, or its budget is spent.
+            StudyPaused: The study is paused.
+            ServiceUnreachable: No point came within the client's ``timeout_s``.
+        """
+        return self.ask_batch(1, worker=worker, lease_s=lease_s, resume=resume)[0]
+
+    def ask_batch(
+        self, count: int, *, worker: str | None = None, lease_s: float | None = None, resume: bool = True
+    ) -> list[TrialHandle]:
+        """``count`` points (1 to 32) that are tried side by side, chosen with regard to each other.
+
+        Args and errors are those of ``ask``.
+        """
+        # Less than the deadline, so that "not ready yet" arrives instead of a timeout.
+        wait_s = min(LONGEST_WAIT_S, self._connection.timeout_s / 2)
+        body = {"count": count, "worker": worker, "lease_s": lease_s, "wait_s": wait_s, "resume": resume}
+        answer = self._connection.post(f"{self._path}/ask", schemas.Trials, body=jsonable(body))
+        return [TrialHandle(self, record) for record in answer.trials]
+
+    def tell(
+        self,
+        number: int,
+        *,
+        outcome: schemas.Outcome = schemas.Outcome.COMPLETED,
+        cost: SupportsFloat | None = None,
+        costs: Sequence[SupportsFloat] | None = None,
+        std: SupportsFloat | None = None,
+        point: schemas.Point | None = None,
+        reason: str | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> schemas.Trial:
+        """Tells what became of a trial that is known by its number; see ``TrialHandle.tell``."""
+        body = {
+            "outcome": outcome.value,
+            "cost": cost,
+            "costs": costs,
+            "std": std,
+            "point": point,
+            "reason": reason,
+            "metrics": metrics,
+            "metadata": metadata,
+        }
+        return self._connection.post(f"{self._path}/trials/{number}/tell", schemas.Trial, body=jsonable(body))
+
+    def trial(self, number: int) -> TrialHandle:
+        """The trial of this number, to look at or to tell something else about.
+
+        Raises:
+            TrialNotFound: The study has no trial of this number.
+        """
+        return TrialHandle(self, self._connection.get(f"{self._path}/trials/{number}", schemas.Trial))
+
+    def trials(
+        self, *, state: schemas.TrialState | str | None = None, worker: str | None = None
+    ) -> Iterator[schemas.Trial]:
+        """The trials by number, fetched a page at a time.
+
+        Args:
+            state: Only those in this state, such as ``"completed"``.
+            worker: Only those of this worker.
+        """
+        after: int | None = None
+        while True:
+            params = {"state": state, "worker": worker, "after": after}
+            page = self._connection.get(f"{self._path}/trials", schemas.TrialPage, params=params)
+            yield from page.trials
+            if page.next_cursor is None:
+                return
+            after = page.next_cursor
+
+    def best(self) -> schemas.Best:
+        """The best trial observed, and the point that the model recommends; each None while there is none."""
+        return self._connection.get(f"{self._path}/best", schemas.Best)
+
+    def run(
+        self,
+        evaluate: Callable[[schemas.Point], SupportsFloat],
+        n: int,
+        *,
+        worker: str | None = None,
+        progress: bool = True,
+    ) -> list[schemas.Trial]:
+        """Asks, evaluates and tells ``n`` times.
+
+        Args:
+            evaluate: Runs one point and returns its cost. It raises ``Infeasible`` when the point is bad (the trial
+                is told as failed) and ``RobotFault`` when the lab broke (told as lost); the run goes on after both.
+                After anything else, Ctrl-C included, the trial is told as lost and the exception goes on its way.
+            n: How many evaluations, whatever becomes of them.
+            worker: Who asks; a run that is started again under the same name first gets back what it left open.
+            progress: Shows a bar with the best cost so far, on the error stream.
+
+        Returns:
+            The trials in the order in which they were told.
+
+        Raises:
+            StudyClosed: The budget was spent before ``n`` evaluations.
+        """
+        return run(self, evaluate, n, worker=worker, progress=progress)
