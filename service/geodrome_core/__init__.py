@@ -1,1 +1,1 @@
-"""geodrome_core"""
+"""Geometry-aware Bayesian optimization: manifolds, kernels, models, acquisition and search."""

@@ -1,0 +1,1 @@
+"""Manifolds, spaces and points."""

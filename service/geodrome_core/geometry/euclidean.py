@@ -1,0 +1,86 @@
+"""Flat space R^n and boxes in it."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from geodrome_core.geometry.manifold import Manifold
+
+FLOAT32_ROUNDING = 2.0**-23
+"""Relative change of a number that is stored as float32, doubled to be safe in sums."""
+
+
+class Euclidean(Manifold):
+    """R^n; with ``boxed``, its unit box [0, 1]^n, to which bounds in natural units are mapped where points are read."""
+
+    def __init__(self, dim: int, *, boxed: bool = False) -> None:
+        self.dim = self.width = dim
+        self.is_bounded = boxed
+        self.diameter = math.sqrt(dim)
+
+    def inner(
+        self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
+    ) -> Float[Tensor, "*b"]:
+        """Dot product."""
+        return (u * v).sum(-1)
+
+    def exp(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``x + u``."""
+        return x + u
+
+    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``y - x``."""
+        return y - x
+
+    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+        """Length of the difference."""
+        return torch.linalg.vector_norm(y - x, dim=-1)
+
+    def project(self, x: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``v`` itself."""
+        return v
+
+    def nearest(self, v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``v`` itself."""
+        return v
+
+    def retract(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``x + u``."""
+        return x + u
+
+    def transport(
+        self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]
+    ) -> Float[Tensor, "*b d"]:
+        """``u`` itself."""
+        return u
+
+    def basis(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m d"]:
+        """The coordinate axes."""
+        return torch.eye(self.dim, dtype=x.dtype).expand(*x.shape[:-1], self.dim, self.dim)
+
+    def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
+        """Uniform in the box; without one, standard normal."""
+        draw = torch.rand if self.is_bounded else torch.randn
+        return draw(count, self.dim, generator=generator, dtype=torch.float64)
+
+    def contains(self, x: Float[Tensor, "*b d"]) -> Bool[Tensor, "*b"]:
+        """Whether the points lie in the box."""
+        if not self.is_bounded:
+            return super().contains(x)
+        return ((x >= 0) & (x <= 1)).all(-1)
+
+    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+        """Sum of log x + log(1 - x)."""
+        if not self.is_bounded:
+            return super().barrier(x)
+        inside = self.contains(x)
+        safe = torch.where(inside.unsqueeze(-1), x, 0.5)
+        return torch.where(inside, (torch.log(safe) + torch.log1p(-safe)).sum(-1), -torch.inf)
+
+    def clamp(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """Into the box. Float32 safety belongs to natural units, where the bounds are."""
+        return x.clamp(0, 1) if self.is_bounded else x

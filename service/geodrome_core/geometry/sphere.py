@@ -1,0 +1,83 @@
+"""The unit sphere S^m: directions."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from geodrome_core.geometry.manifold import Manifold
+
+TINY = 1e-300
+"""Keeps a division by an exact zero finite; the quotient is then multiplied by that zero."""
+
+
+class Sphere(Manifold):
+    """S^m, unit vectors of ``dim + 1`` numbers; distances are angles in radians."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.width = dim + 1
+        self.diameter = math.pi
+
+    def inner(
+        self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
+    ) -> Float[Tensor, "*b"]:
+        """Dot product of the ambient space."""
+        return (u * v).sum(-1)
+
+    def exp(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """Cos|u| x + sin|u| u/|u|."""
+        angle = torch.linalg.vector_norm(u, dim=-1, keepdim=True)
+        return self.nearest(torch.cos(angle) * x + torch.sinc(angle / math.pi) * u)
+
+    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """Tangent vector whose norm is the angle; at the antipode, zero or one of the shortest."""
+        # The second projection removes what rounding leaves along x near the antipode.
+        u = self.project(x, self.project(x, y))
+        sine = torch.linalg.vector_norm(u, dim=-1, keepdim=True)
+        angle = self.distance(x, y).unsqueeze(-1)
+        return torch.where(sine > 0, angle / sine.clamp_min(TINY), 1.0) * u
+
+    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+        """Angle in radians, in [0, pi]."""
+        # acos(<x, y>) loses half the digits near 0 and pi; atan2 of the two chords keeps them all (Kahan).
+        return 2 * torch.atan2(
+            torch.linalg.vector_norm(x - y, dim=-1),
+            torch.linalg.vector_norm(x + y, dim=-1),
+        )
+
+    def project(self, x: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``v`` without its part along ``x``."""
+        return v - (x * v).sum(-1, keepdim=True) * x
+
+    def nearest(self, v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``v`` scaled to length 1."""
+        return v / torch.linalg.vector_norm(v, dim=-1, keepdim=True)
+
+    def retract(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """``x + u`` scaled to length 1; second order, since its error is along u and cubic."""
+        return self.nearest(x + u)
+
+    def transport(
+        self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]
+    ) -> Float[Tensor, "*b d"]:
+        """Rotates ``u`` by the rotation that carries ``x`` to ``y`` and fixes what is normal to both."""
+        cosine = (x * y).sum(-1, keepdim=True)
+        along = (u * y).sum(-1, keepdim=True)
+        return self.project(y, u - along / (1 + cosine).clamp_min(TINY) * (x + y))
+
+    def basis(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m d"]:
+        """Rows of the Householder reflection that carries the first axis to ``x``, without the first."""
+        # The sign avoids the cancellation of 1 - x_0 near the pole.
+        sign = torch.where(x[..., :1] >= 0, 1.0, -1.0)
+        normal = torch.cat([x[..., :1] + sign, x[..., 1:]], -1)
+        normal = normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
+        axes = torch.eye(self.width, dtype=x.dtype)[1:]
+        return axes - 2 * normal[..., 1:, None] * normal[..., None, :]
+
+    def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
+        """Uniform."""
+        return self.nearest(torch.randn(count, self.width, generator=generator, dtype=torch.float64))
