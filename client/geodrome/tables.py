@@ -1,0 +1,105 @@
+"""Studies and trials as a person reads them in a terminal; scripts use ``--json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from geodrome import schemas
+
+
+def show_studies(records: Iterable[schemas.Study]) -> None:
+    """One line for each study."""
+    table = Table("name", "space", "state", "completed", "running", "failed", "best", box=None)
+    for record in records:
+        counts = record.counts
+        table.add_row(
+            Text(record.name),
+            record.space.type,
+            record.state.value,
+            str(counts.completed),
+            str(counts.running),
+            str(counts.failed),
+            _cost(record.best, record.objective.unit),
+        )
+    _print(table)
+
+
+def show_study(record: schemas.Study) -> None:
+    """Definition and progress of one study."""
+    table = _pairs()
+    table.add_row("study", Text(f"{record.name} ({record.id})"))
+    table.add_row("state", record.state.value)
+    table.add_row("space", Text(record.space.model_dump_json(exclude_none=True)))
+    table.add_row("objective", Text(f"{record.objective.goal} {record.objective.name}"))
+    table.add_row("kernel", f"{record.kernel.type}, nu {record.kernel.nu}")
+    table.add_row("seed", str(record.seed))
+    table.add_row("lease", f"{record.lease_s:g} s, at most {record.max_attempts} attempts at a point")
+    counts = record.counts.model_dump()
+    table.add_row("trials", ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none yet")
+    left = "unlimited" if record.budget_left is None else f"{record.budget_left} of {record.budget.trials} left"
+    table.add_row("budget", left)
+    table.add_row("best", _cost(record.best, record.objective.unit))
+    _print(table)
+
+
+def show_best(best: schemas.Best) -> None:
+    """The best trial observed and the point that the model recommends."""
+    table = _pairs()
+    if best.observed is None:
+        table.add_row("observed", "no cost yet")
+    else:
+        table.add_row("observed", f"cost {best.observed.cost!r} in trial {best.observed.number}")
+        table.add_row("", _point(best.observed.point))
+    if best.recommended is None:
+        table.add_row("recommended", "no model yet")
+    else:
+        table.add_row("recommended", f"cost {best.recommended.mean:.6g} ± {best.recommended.std:.2g} by the model")
+        table.add_row("", _point(best.recommended.point))
+    _print(table)
+
+
+def show_asked(records: Iterable[schemas.Trial]) -> None:
+    """The points to run now."""
+    table = Table("trial", "point", "from", "lease ends", box=None)
+    for record in records:
+        ends = f"{record.lease_expires_at:%Y-%m-%d %H:%M:%S %Z}" if record.lease_expires_at else ""
+        table.add_row(str(record.number), _point(record.point), record.origin.kind, ends)
+    _print(table)
+
+
+def show_told(record: schemas.Trial) -> None:
+    """What is stored now."""
+    said = [f"trial {record.number} is {record.state.value}"]
+    if record.cost is not None:
+        said.append(f"cost {record.cost!r}")
+    if record.reason:
+        said.append(record.reason)
+    said += record.flags
+    _print(Text(", ".join(said)))
+
+
+def _pairs() -> Table:
+    table = Table(box=None, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    return table
+
+
+def _point(point: schemas.Point) -> Text:
+    # Text, because rich reads square brackets in a string as markup.
+    return Text(json.dumps(point), overflow="fold")
+
+
+def _cost(best: schemas.Trial | None, unit: str | None) -> Text:
+    if best is None or best.cost is None:
+        return Text("-")
+    return Text(f"{best.cost:.6g} {unit or ''}".rstrip() + f" (trial {best.number})")
+
+
+def _print(shown: Table | Text) -> None:
+    Console().print(shown)
