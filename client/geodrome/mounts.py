@@ -53,6 +53,6 @@ def _mount_absent(app: typer.Typer, name: str, extension: Mount, error: ModuleNo
     # Whatever the arguments, the answer is the same.
     settings = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-    @app.command(name, context_settings=settings, help=f"(needs geodrome[{extension.extra}])")
+    @app.command(name, context_settings=settings, help=f"Needs {extension.needs}: install the extra {extension.extra}.")
     def absent() -> None:
         raise error
