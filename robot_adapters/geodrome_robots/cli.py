@@ -1,0 +1,126 @@
+"""``geodrome robot run | list`` and ``geodrome demo``; what takes long to import is imported where it is used."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from geodrome_robots.runner import Report
+
+app = typer.Typer(help="Let a robot take part in a study.", no_args_is_help=True)
+
+
+@app.command("run")
+def run_robot(
+    name: Annotated[str, typer.Argument(help="A built-in robot, or your own as module:Class.")],
+    *,
+    url: Annotated[
+        str | None, typer.Option(envvar="GEODROME_URL", help="The service; http://127.0.0.1:8100 if not given.")
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="Made if there is none; the robot's name if not given.")] = None,
+    trials: Annotated[int, typer.Option(min=1, help="How many to complete now.")] = 40,
+    worker: Annotated[
+        str | None, typer.Option(help="Who asks; coming back under the same name resumes its trial.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the study, if it is made.")] = 0,
+    weights: Annotated[
+        str | None, typer.Option(help="Of the terms of the cost; the orientation task has balanced and printed.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Run a robot in a study: ask, evaluate, tell."""
+    from geodrome import Client, GeodromeError, RobotFault
+
+    from geodrome_robots.registry import UnknownRobot, load
+    from geodrome_robots.runner import open_study, run
+
+    options = {} if weights is None else {"weights": weights}
+    try:
+        robot = load(name, **options)
+    except UnknownRobot as error:
+        _stop(str(error), code=2)
+    try:
+        with Client(url) as client:
+            loaded = open_study(client, robot, name=study or robot.name, seed=seed, if_exists="load")
+            report = run(robot, loaded, trials, worker=worker, console=Console(stderr=True))
+    except (GeodromeError, RobotFault, ValueError) as error:
+        _stop(str(error))
+    finally:
+        robot.close()
+    if as_json:
+        typer.echo(json.dumps(_as_dict(report, study=loaded.name)))
+    else:
+        _tell(report, study=loaded.name)
+    if report.interrupted:
+        raise typer.Exit(130)
+
+
+@app.command("list")
+def list_robots(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print everything they say about themselves.")] = False
+) -> None:
+    """List the robots that come with Geodrome."""
+    from geodrome_robots.registry import ROBOTS, load
+
+    robots = {name: load(name) for name in ROBOTS}
+    if as_json:
+        listed = [
+            {"name": name, "class": ROBOTS[name], "space": dict(robot.space), "description": robot.describe()}
+            for name, robot in robots.items()
+        ]
+        typer.echo(json.dumps(listed))
+        return
+    table = Table("name", "model", "space", "cost")
+    for name, robot in robots.items():
+        described = robot.describe()
+        table.add_row(name, described["model"], robot.space["type"], described["cost"]["meaning"])
+    Console().print(table)
+
+
+def demo(
+    *,
+    trials: Annotated[int, typer.Option(min=6, help="How many, for each method.")] = 40,
+    seed: Annotated[int, typer.Option(min=0, help="Of the study and of the random search.")] = 0,
+    directory: Annotated[Path, typer.Option(help="Where database, log and plot go.")] = Path("demo"),
+) -> None:
+    """Tune a simulated Panda against a server of its own, and compare with random search."""
+    from geodrome import GeodromeError, RobotFault
+
+    from geodrome_robots.demo import ServerDidNotStart, demonstrate
+
+    try:
+        demonstrate(trials=trials, seed=seed, directory=directory)
+    except (GeodromeError, RobotFault, ServerDidNotStart) as error:
+        _stop(str(error))
+    except KeyboardInterrupt:
+        _stop("stopped by the operator", code=130)
+
+
+def _tell(report: Report, *, study: str) -> None:
+    from geodrome.schemas import Outcome
+
+    counts = ", ".join(f"{report.count(outcome)} {outcome}" for outcome in Outcome if report.count(outcome))
+    typer.echo(f"study {study}: {counts or 'no trials'}{' (interrupted)' if report.interrupted else ''}")
+    if report.best is not None and report.best.measurement is not None:
+        typer.echo(f"best cost {report.best.measurement.cost:.6g} at {json.dumps(report.best.point)}")
+
+
+def _as_dict(report: Report, *, study: str) -> dict[str, Any]:
+    return {
+        "study": study,
+        "interrupted": report.interrupted,
+        "best": None if report.best is None else asdict(report.best),
+        "trials": [asdict(trial) for trial in report.trials],
+    }
+
+
+def _stop(message: str, *, code: int = 1) -> NoReturn:
+    typer.echo(message, err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,164 @@
+"""Points of a space as they travel: uniform random ones, and what is wrong with a given one.
+
+The service knows what a point is to the last digit; a robot needs only this much, and needs it without a server.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from geodrome import spaces
+from pydantic import TypeAdapter
+
+# The service mends what is this close to its manifold or its bounds, and refuses the rest.
+NORM_TOLERANCE = 0.01
+ORTHOGONALITY_TOLERANCE = 2e-3
+SYMMETRY_TOLERANCE = 1e-6  # relative
+BOUND_TOLERANCE = 1e-9  # relative
+
+_SPACE: TypeAdapter[spaces.Space] = TypeAdapter(spaces.Space)
+
+
+def parse_space(spec: Mapping[str, Any]) -> spaces.Space:
+    """The space that a spec describes.
+
+    Raises:
+        pydantic.ValidationError: No space is written like this.
+    """
+    return _SPACE.validate_python(spec)
+
+
+def canonical_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """The one of q and -q whose first non-zero component (w, x, y, z) is positive, normalized to length 1."""
+    unit: np.ndarray = quaternion / np.linalg.norm(quaternion)
+    return unit if unit[np.flatnonzero(unit)[0]] > 0 else -unit
+
+
+def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:
+    """A point drawn uniformly from a bounded space, in canonical form.
+
+    Reals are uniform in their scale, directions and rotations uniform on their manifold, eigenvalues of SPD matrices
+    log-uniform with a uniform orientation.
+
+    Raises:
+        ValueError: The space has no bounds.
+    """
+    match space:
+        case spaces.Real():
+            return float(_box(space, generator, dim=1)[0])
+        case spaces.Euclidean():
+            return _box(space, generator, dim=space.dim).tolist()
+        case spaces.Sphere():
+            direction = generator.standard_normal(space.dim + 1)
+            return (direction / np.linalg.norm(direction)).tolist()
+        case spaces.Rotation():
+            wxyz = canonical_quaternion(generator.standard_normal(4))
+            return _rotation(space, wxyz)
+        case spaces.SPD():
+            if space.eigenvalues is None:
+                raise ValueError("an spd space without bounds on its eigenvalues has no uniform points")
+            lower, upper = np.log(space.eigenvalues)
+            eigenvalues = np.exp(generator.uniform(lower, upper, size=space.dim))
+            axes, _ = np.linalg.qr(generator.standard_normal((space.dim, space.dim)))
+            matrix = (axes * eigenvalues) @ axes.T
+            return ((matrix + matrix.T) / 2).tolist()
+        case spaces.Product():
+            return {name: random_point(factor, generator) for name, factor in space.factors.items()}
+
+
+def point_faults(space: spaces.Space, point: Any) -> list[str]:
+    """What is wrong with ``point`` as a point of ``space``, a sentence for each fault; empty if nothing is."""
+    if isinstance(space, spaces.Product):
+        if not isinstance(point, Mapping) or set(point) != set(space.factors):
+            return [f"is {point!r}, not an object of {sorted(space.factors)}"]
+        return [
+            f"{name} {fault}" for name, factor in space.factors.items() for fault in point_faults(factor, point[name])
+        ]
+    shape = _shape(space)
+    try:
+        values = np.asarray(point, dtype=float)
+    except (TypeError, ValueError):
+        return [f"is {point!r}, not numbers of shape {shape}"]
+    if values.shape != shape or isinstance(point, str):
+        return [f"is {point!r}, not numbers of shape {shape}"]
+    if not np.isfinite(values).all():
+        return [f"is {point!r}, which is not finite"]
+    return _off_manifold(space, values)
+
+
+def _box(space: spaces.Real | spaces.Euclidean, generator: np.random.Generator, *, dim: int) -> np.ndarray:
+    if space.bounds is None:
+        raise ValueError(f"a {space.type} space without bounds has no uniform points")
+    bounds = np.asarray(space.bounds, dtype=float).reshape(dim, 2)
+    lower, upper = (np.log(bounds) if space.scale == "log" else bounds).T
+    drawn = generator.uniform(lower, upper)
+    return np.exp(drawn) if space.scale == "log" else drawn
+
+
+def _rotation(space: spaces.Rotation, wxyz: np.ndarray) -> list[Any]:
+    if space.representation == "matrix":
+        from spatialmath.base import q2r
+
+        return list(q2r(wxyz).tolist())
+    return list((wxyz if space.order == "wxyz" else np.roll(wxyz, -1)).tolist())
+
+
+def _shape(space: spaces.Space) -> tuple[int, ...]:
+    match space:
+        case spaces.Euclidean():
+            return (space.dim,)
+        case spaces.Sphere():
+            return (space.dim + 1,)
+        case spaces.Rotation(representation="quaternion"):
+            return (4,)
+        case spaces.Rotation():
+            return (3, 3)
+        case spaces.SPD():
+            return (space.dim, space.dim)
+        case _:
+            return ()
+
+
+def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:
+    match space:
+        case spaces.Real() | spaces.Euclidean():
+            return _outside(values, space.bounds)
+        case spaces.Rotation(representation="matrix"):
+            return _off_rotation(values)
+        case spaces.Sphere() | spaces.Rotation():
+            norm = float(np.linalg.norm(values))
+            return [f"has norm {norm:.6g}, not 1"] if abs(norm - 1) > NORM_TOLERANCE else []
+        case spaces.SPD():
+            return _off_spd(space, values)
+        case _:
+            return []
+
+
+def _off_rotation(values: np.ndarray) -> list[str]:
+    if (determinant := float(np.linalg.det(values))) <= 0:
+        return [f"is a reflection, det = {determinant:.3f}"]
+    deviation = float(np.abs(values @ values.T - np.eye(3)).max())
+    return [f"is not orthogonal: R R^T is {deviation:.2g} off"] if deviation > ORTHOGONALITY_TOLERANCE else []
+
+
+def _off_spd(space: spaces.SPD, values: np.ndarray) -> list[str]:
+    if not np.allclose(values, values.T, rtol=0, atol=SYMMETRY_TOLERANCE * np.abs(values).max()):
+        return ["is not symmetric"]
+    eigenvalues = np.linalg.eigvalsh(values)
+    if eigenvalues[0] <= 0:
+        return [f"has the eigenvalues {eigenvalues.tolist()}, which are not all positive"]
+    return _outside(eigenvalues, space.eigenvalues)
+
+
+def _outside(values: np.ndarray, bounds: Any) -> list[str]:
+    if bounds is None:
+        return []
+    pairs = np.broadcast_to(np.asarray(bounds, dtype=float), (*values.shape, 2)).reshape(-1, 2)
+    return [
+        f"has {value:.6g} outside [{lower:g}, {upper:g}]"
+        for value, (lower, upper) in zip(values.ravel().tolist(), pairs.tolist(), strict=True)
+        if not lower - BOUND_TOLERANCE * math.fabs(lower) <= value <= upper + BOUND_TOLERANCE * math.fabs(upper)
+    ]
