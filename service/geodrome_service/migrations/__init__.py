@@ -1,0 +1,1 @@
+"""The tables' history: each change that a database goes through when Geodrome is renewed."""

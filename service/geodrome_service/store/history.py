@@ -1,0 +1,96 @@
+"""What is known of a study's trials: one of them, a page of them, or all that a model learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geodrome.errors import TrialNotFound
+from geodrome.schemas import TrialState
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from geodrome_service.store.tables import Json, Study, Trial
+
+LARGEST_NUMBER = 2**31 - 1  # what the number's column holds on every database
+
+
+@dataclass(frozen=True)
+class Observations:
+    """The points of a study by what they teach, each in the order of the trials' numbers.
+
+    Attributes:
+        observed: Points that have a cost.
+        costs: Their costs, as they were told.
+        pending: Points that are queued or running.
+        failed: Points to keep away from: failed or abandoned.
+    """
+
+    observed: list[Json]
+    costs: list[float]
+    pending: list[Json]
+    failed: list[Json]
+
+
+def find(session: Session, study: Study, number: int, *, lock: bool = False) -> Trial:
+    """The trial of this number; with ``lock`` nobody else changes it meanwhile.
+
+    Raises:
+        TrialNotFound: There is none.
+    """
+    trial = None
+    if 1 <= number <= LARGEST_NUMBER:
+        trial = session.get(Trial, (study.serial, number), with_for_update=lock)
+    if trial is None:
+        count = next_number(session, study) - 1
+        raise TrialNotFound(f"study {study.name!r} has no trial {number}; its trials are numbered 1 to {count}")
+    return trial
+
+
+def page(
+    session: Session, study: Study, *, state: TrialState | None, worker: str | None, after: int, limit: int
+) -> tuple[Sequence[Trial], int | None]:
+    """Trials by number.
+
+    Args:
+        session: The transaction.
+        study: Whose trials.
+        state: Only those in this state.
+        worker: Only those that this worker has or had.
+        after: Only those with a larger number: the cursor.
+        limit: How many at most.
+
+    Returns:
+        The trials, and the cursor of the next page, None on the last.
+    """
+    query = select(Trial).where(Trial.study_serial == study.serial, Trial.number > after)
+    if state is not None:
+        query = query.where(Trial.state == state.value)
+    if worker is not None:
+        query = query.where(Trial.worker == worker)
+    found = session.scalars(query.order_by(Trial.number).limit(limit + 1)).all()
+    return found[:limit], found[limit - 1].number if len(found) > limit else None
+
+
+def next_number(session: Session, study: Study) -> int:
+    """The number of the study's next trial."""
+    largest = session.scalar(select(func.max(Trial.number)).where(Trial.study_serial == study.serial))
+    return (largest or 0) + 1
+
+
+def observations(session: Session, study: Study) -> Observations:
+    """What a model of the study learns from; lost trials teach nothing."""
+    known = Observations([], [], [], [])
+    rows = select(Trial.state, Trial.point, Trial.cost).where(
+        Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
+    )
+    for state, point, cost in session.execute(rows.order_by(Trial.number)):
+        match TrialState(state):
+            case TrialState.COMPLETED:
+                known.observed.append(point)
+                known.costs.append(cost)
+            case TrialState.QUEUED | TrialState.RUNNING:
+                known.pending.append(point)
+            case _:
+                known.failed.append(point)
+    return known

@@ -1,0 +1,33 @@
+"""Requests that had their effect, by their idempotency key, with the answers that they were given."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from geodrome_service.store.tables import IdempotencyKey
+
+KEPT = timedelta(days=7)  # longer than a client that lost its answer goes on trying, a weekend included
+
+
+def find(session: Session, key: str) -> IdempotencyKey | None:
+    """What was answered under this key."""
+    return session.get(IdempotencyKey, key)
+
+
+def keep(session: Session, key: str, *, request: str, status: int, answer: Any, now: datetime) -> None:
+    """Keeps an answer for as long as the request may be repeated, and forgets those whose time is over.
+
+    Args:
+        session: The transaction in which the request has its effect.
+        key: The client's key.
+        request: Digest of the request, to know another one under the same key.
+        status: HTTP status of the answer.
+        answer: Its body.
+        now: The moment of the answer.
+    """
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
+    session.add(IdempotencyKey(key=key, request=request, status=status, answer=answer, created_at=now))

@@ -1,0 +1,326 @@
+"""Trials: every change of their state.
+
+::
+
+    queued ──► running ──► completed | failed | abandoned
+                  │
+                  └──► lost ──► the same point, queued again as a new trial, up to the study's max_attempts
+
+A lease that ends makes a running trial lost. Its result is kept whenever it still comes, flagged ``late``; the repeat
+is then withdrawn if nobody runs it yet. A person may abandon a trial in any state.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, assert_never
+
+from geodrome.errors import StudyClosed, StudyPaused
+from geodrome.schemas import Outcome, StudyState, TrialState
+from sqlalchemy import exists, func, select, update
+from sqlalchemy.orm import Session
+
+from geodrome_service.store import events, history
+from geodrome_service.store.studies import COUNTED
+from geodrome_service.store.tables import Json, Study, Trial
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """A point that the engine suggests, with what there is to say about it."""
+
+    point: Json
+    origin: Json
+    recipe: Json
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker asks for.
+
+    Attributes:
+        count: How many trials.
+        worker: Who asks; None for somebody unnamed.
+        resume: Whether the worker's own running trials are handed out again, before all others.
+        lease_s: How long the trials are the worker's.
+    """
+
+    count: int
+    worker: str | None
+    resume: bool
+    lease_s: float
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An order waits for this many suggestions."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class Told:
+    """An outcome as it was told.
+
+    Attributes:
+        outcome: What happened.
+        body: Everything that was told, in canonical form: equal bodies say the same.
+        cost: Mean of the values.
+        std: Its standard deviation, None if unknown.
+        values: The measurements, if there were several.
+        point: What was executed, canonical; None: what was suggested.
+        corrections: What was mended in that point.
+        outside: Whether that point lies outside the domain.
+        reason: Why.
+        metrics: Further numbers.
+        metadata: Anything else.
+    """
+
+    outcome: Outcome
+    body: Json
+    cost: float | None
+    std: float | None
+    values: list[float] | None
+    point: Json | None
+    corrections: list[Json]
+    outside: bool
+    reason: str | None
+    metrics: dict[str, float]
+    metadata: dict[str, Any]
+
+
+class Verdict(enum.Enum):
+    """What became of an outcome that was told."""
+
+    STORED = "it is stored now"
+    REPEATED = "the same was stored before"
+    CONTRADICTED = "another outcome is stored, and stays"
+
+
+def enqueue(session: Session, study: Study, suggestions: Sequence[Suggested], *, now: datetime) -> None:
+    """Puts suggestions at the end of the study's queue."""
+    number = history.next_number(session, study)
+    for offset, suggested in enumerate(suggestions):
+        trial = _queued(study, number + offset, suggested.point, suggested.origin, now=now)
+        trial.recipe = suggested.recipe
+        session.add(trial)
+        events.record_trial(session, trial, "queued", now=now)
+
+
+def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> Sequence[Trial] | Missing:
+    """Trials for a worker: its own running ones, then queued ones, first in first out.
+
+    Nothing changes hands while suggestions are missing that the budget still pays for.
+
+    Raises:
+        StudyPaused: The study is paused.
+        StudyClosed: The study is closed; or its budget is spent and nothing waits to be handed out.
+    """
+    match StudyState(study.state):
+        case StudyState.ACTIVE:
+            pass
+        case StudyState.PAUSED:
+            raise StudyPaused(f"study {study.name!r} is paused; what is told is still stored")
+        case StudyState.CLOSED:
+            raise StudyClosed(f"study {study.name!r} is closed; what is told is still stored")
+        case state:
+            assert_never(state)
+    expire(session, study=study, now=now)
+    own = _own_running(session, study, order)
+    queued = _count(session, study, TrialState.QUEUED)
+    missing = order.count - len(own) - queued
+    if missing > 0:
+        room = room_for_suggestions(session, study)
+        if room is None or room > 0:
+            return Missing(missing if room is None else min(missing, room))
+        if not own and not queued:
+            raise StudyClosed(_spent(session, study))
+    expires_at = now + timedelta(seconds=order.lease_s)
+    for trial in own:
+        trial.lease_expires_at = expires_at
+        events.record_trial(session, trial, "resumed", now=now, worker=order.worker)
+    claimed = _claim(session, study, order.count - len(own), order.worker, expires_at=expires_at, now=now)
+    return [*own, *claimed]
+
+
+def room_for_suggestions(session: Session, study: Study) -> int | None:
+    """New trials that the budget pays for, those kept free that are queued or running; None without a budget."""
+    limit: int | None = study.budget["trials"]
+    if limit is None:
+        return None
+    return max(0, limit - _count(session, study, *COUNTED, TrialState.QUEUED, TrialState.RUNNING))
+
+
+def expire(session: Session, *, now: datetime, study: Study | None = None) -> None:
+    """Makes running trials whose lease has ended lost, and offers their points again; in one study, or in all."""
+    ended = select(Trial).where(*_lease_has_ended(now)).order_by(Trial.study_serial, Trial.number).with_for_update()
+    if study is not None:
+        ended = ended.where(Trial.study_serial == study.serial)
+    for trial in session.scalars(ended).all():
+        trial.reason = f"the lease ended at {trial.lease_expires_at:%Y-%m-%d %H:%M:%S} UTC"
+        trial.state = TrialState.LOST.value
+        trial.lease_expires_at = None
+        events.record_trial(session, trial, "lost", now=now, reason=trial.reason)
+        _offer_again(session, session.get_one(Study, trial.study_serial), trial, now=now)
+
+
+def has_ended_leases(session: Session, *, now: datetime) -> bool:
+    """Whether ``expire`` has anything to do."""
+    return session.scalar(select(exists().where(*_lease_has_ended(now)))) is True
+
+
+def record_outcome(session: Session, study: Study, number: int, told: Told, *, now: datetime) -> tuple[Trial, Verdict]:
+    """Stores what happened to a trial, unless another outcome is stored already.
+
+    A trial that nobody asked for may be told too: whoever ran its point has a result.
+
+    Raises:
+        TrialNotFound: The study has no trial of this number.
+    """
+    trial = history.find(session, study, number, lock=True)
+    if trial.told == told.body:
+        return trial, Verdict.REPEATED
+    before = TrialState(trial.state)
+    if not _takes(trial, told.outcome):
+        return trial, Verdict.CONTRADICTED
+    late = before is TrialState.LOST or (trial.lease_expires_at is not None and trial.lease_expires_at <= now)
+    _write_outcome(trial, told, late=late, now=now)
+    events.record_trial(session, trial, told.outcome.value, now=now, told=told.body, late=late)
+    if told.outcome is not Outcome.LOST:
+        _withdraw_repeats(session, trial, now=now)
+    elif before is not TrialState.LOST:
+        _offer_again(session, study, trial, now=now)
+    return trial, Verdict.STORED
+
+
+def _takes(trial: Trial, outcome: Outcome) -> bool:
+    """Whether a trial may come to this outcome from where it is."""
+    match TrialState(trial.state):
+        case TrialState.QUEUED | TrialState.RUNNING:
+            return True
+        case TrialState.LOST:
+            # Lost because time ran out, not because somebody said so: then the result is only late.
+            return trial.told is None or outcome is Outcome.ABANDONED
+        case TrialState.COMPLETED | TrialState.FAILED:
+            return outcome is Outcome.ABANDONED
+        case TrialState.ABANDONED:
+            return False
+        case state:
+            assert_never(state)
+
+
+def _write_outcome(trial: Trial, told: Told, *, late: bool, now: datetime) -> None:
+    trial.state = told.outcome.value
+    trial.told = told.body
+    trial.told_at = now
+    trial.lease_expires_at = None
+    trial.reason = told.reason
+    trial.metrics = {**trial.metrics, **told.metrics}
+    trial.user_metadata = {**trial.user_metadata, **told.metadata}
+    if told.outcome is Outcome.COMPLETED:
+        trial.cost, trial.std, trial.values = told.cost, told.std, told.values
+    if told.point is not None:
+        trial.point, trial.corrections = told.point, told.corrections
+    flags = {"late": late, "outside_domain": told.outside}
+    trial.flags = [*trial.flags, *(flag for flag, holds in flags.items() if holds and flag not in trial.flags)]
+
+
+def _offer_again(session: Session, study: Study, lost: Trial, *, now: datetime) -> None:
+    """Queues the point of a lost trial, unless it had its attempts or one of them has a result."""
+    settled = exists().where(
+        Trial.study_serial == study.serial,
+        Trial.first_attempt == lost.first_attempt,
+        Trial.state.in_([state.value for state in COUNTED]),
+    )
+    if lost.attempt >= study.max_attempts or session.scalar(select(settled)):
+        return
+    number = history.next_number(session, study)
+    trial = _queued(study, number, lost.suggested_point, lost.origin, now=now)
+    trial.attempt = lost.attempt + 1
+    trial.retry_of = lost.number
+    trial.first_attempt = lost.first_attempt
+    session.add(trial)
+    events.record_trial(session, trial, "queued", now=now, retry_of=lost.number)
+
+
+def _withdraw_repeats(session: Session, settled: Trial, *, now: datetime) -> None:
+    """Takes repeats of a trial that has a result out of the queue; those that run go on."""
+    repeats = select(Trial).where(
+        Trial.study_serial == settled.study_serial,
+        Trial.first_attempt == settled.first_attempt,
+        Trial.state == TrialState.QUEUED.value,
+    )
+    for trial in session.scalars(repeats.with_for_update()).all():
+        trial.state = TrialState.LOST.value
+        trial.reason = f"withdrawn: the outcome of trial {settled.number} is known"
+        events.record_trial(session, trial, "lost", now=now, reason=trial.reason)
+
+
+def _claim(
+    session: Session, study: Study, count: int, worker: str | None, *, expires_at: datetime, now: datetime
+) -> list[Trial]:
+    # One statement: of two that claim at once on a database with several writers, each gets other trials.
+    first = (
+        select(Trial.number)
+        .where(Trial.study_serial == study.serial, Trial.state == TrialState.QUEUED.value)
+        .order_by(Trial.number)
+        .limit(count)
+        .with_for_update(skip_locked=True)
+    )
+    claimed = session.scalars(
+        update(Trial)
+        .where(Trial.study_serial == study.serial, Trial.number.in_(first))
+        .values(state=TrialState.RUNNING.value, worker=worker, asked_at=now, lease_expires_at=expires_at)
+        .returning(Trial)
+    ).all()
+    trials = sorted(claimed, key=lambda trial: trial.number)
+    for trial in trials:
+        events.record_trial(session, trial, "running", now=now, worker=worker)
+    return trials
+
+
+def _own_running(session: Session, study: Study, order: Order) -> Sequence[Trial]:
+    if order.worker is None or not order.resume:
+        return []
+    own = select(Trial).where(
+        Trial.study_serial == study.serial,
+        Trial.state == TrialState.RUNNING.value,
+        Trial.worker == order.worker,
+    )
+    return session.scalars(own.order_by(Trial.number).limit(order.count).with_for_update()).all()
+
+
+def _queued(study: Study, number: int, point: Json, origin: Json, *, now: datetime) -> Trial:
+    return Trial(
+        study_serial=study.serial,
+        number=number,
+        state=TrialState.QUEUED.value,
+        attempt=1,
+        first_attempt=number,
+        point=point,
+        suggested_point=point,
+        origin=origin,
+        created_at=now,
+        metrics={},
+        user_metadata={},
+        corrections=[],
+        flags=[],
+    )
+
+
+def _lease_has_ended(now: datetime) -> tuple[Any, ...]:
+    return Trial.state == TrialState.RUNNING.value, Trial.lease_expires_at <= now
+
+
+def _count(session: Session, study: Study, *states: TrialState) -> int:
+    in_states = Trial.state.in_([state.value for state in states])
+    return session.scalar(select(func.count()).where(Trial.study_serial == study.serial, in_states)) or 0
+
+
+def _spent(session: Session, study: Study) -> str:
+    unfinished = _count(session, study, TrialState.RUNNING)
+    running = f", of which {unfinished} still run" if unfinished else ""
+    return f"the budget of study {study.name!r} is spent: {study.budget['trials']} trials{running}"
