@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 from geodrome.errors import FieldError, InvalidCost, InvalidPoint, InvalidRequest
 
@@ -24,7 +24,7 @@ def jsonable(body: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in body.items() if value is not None}
     try:
         plain: dict[str, Any] = to_jsonable_python(given, fallback=_listed)
-    except PydanticSerializationError as error:
+    except ValueError as error:
         raise InvalidRequest(str(error)) from error
     if faults := list(_non_finite(plain, "")):
         raise _refusal(faults)
@@ -35,7 +35,7 @@ def _listed(value: Any) -> Any:
     # NumPy and torch need not be installed to be understood: their arrays and scalars all have tolist().
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise ValueError(f"a {type(value).__name__} has no JSON form")
+    raise ValueError(f"a value of type {type(value).__name__} has no JSON form")
 
 
 def _non_finite(value: Any, pointer: str) -> Iterator[FieldError]:
