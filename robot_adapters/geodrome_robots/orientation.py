@@ -191,4 +191,4 @@ class Orientation(Robot):
                 q = self.arm.step(q, velocity, dt=TIME_STEP)
             except Infeasible as error:
                 raise Infeasible(f"after {step * TIME_STEP:.2f} s, {error}") from error
-        return q, saturated * TIME_STEP
+        return q, float(saturated * TIME_STEP)

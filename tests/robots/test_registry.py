@@ -1,0 +1,69 @@
+"""Robots by name and by import string."""
+
+from __future__ import annotations
+
+import pytest
+from geodrome_robots.orientation import Orientation, Weighting
+from geodrome_robots.registry import ROBOTS, UnknownRobot, load
+from geodrome_robots.robot import Robot
+
+OWN = """
+from geodrome_robots import Measurement, Robot
+
+class Spring(Robot):
+    name = "spring"
+    space = {"type": "real", "bounds": [0.0, 1.0]}
+
+    def describe(self):
+        return {"name": "spring"}
+
+    def evaluate(self, point, *, seed):
+        return Measurement(point)
+
+class Brick:
+    pass
+"""
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_built_in_robot_can_be_made_and_goes_by_its_name(name):
+    robot = load(name)
+
+    assert isinstance(robot, Robot)
+    assert robot.name == name
+
+
+def test_options_reach_the_class():
+    robot = load("orientation", weights="printed")
+
+    assert isinstance(robot, Orientation)
+    assert robot.weighting is Weighting.PRINTED
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch) -> str:
+    (tmp_path / "own_robots_of_a_lab.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "own_robots_of_a_lab"
+
+
+def test_a_robot_of_ones_own_is_found_in_the_current_directory(own_module):
+    assert load(f"{own_module}:Spring").name == "spring"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("lathe", {}, "no robot is called 'lathe': choose of orientation"),
+        ("os:", {}, "no robot is called 'os:'"),
+        ("no_such_module:Arm", {}, "cannot be imported"),
+        ("own_robots_of_a_lab:Gone", {}, "has no class Gone"),
+        ("own_robots_of_a_lab:Brick", {}, "is not a robot"),
+        ("own_robots_of_a_lab:Spring", {"weights": "printed"}, "weights"),
+        ("orientation", {"weights": "heavy"}, "heavy"),
+    ],
+)
+def test_what_cannot_be_made_is_told_why(own_module, name, options, message):
+    with pytest.raises(UnknownRobot, match=message):
+        load(name, **options)
