@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictInt, model_validator
+from pydantic_core import PydanticCustomError
 
 from geodrome.spaces import Number, Space
 
@@ -14,6 +15,9 @@ PositiveNumber = Annotated[Number, Field(gt=0)]
 NonNegativeNumber = Annotated[Number, Field(ge=0)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$", max_length=128)]
 """A study's name: it stands in addresses, so it begins with a letter and has no blank or slash."""
+
+COST_OF_OUTCOME: Final = "cost_of_outcome"
+"""Kind of the error about a cost that an outcome lacks, or should not have."""
 
 Point = Any
 """A point in one of the accepted forms; the study's space says which, and checks it."""
@@ -153,14 +157,17 @@ class Tell(Input):
     def _cost_belongs_to_completed(self) -> Tell:
         if self.outcome is Outcome.COMPLETED:
             if self.cost is None and self.costs is None:
-                raise ValueError(
+                raise PydanticCustomError(
+                    COST_OF_OUTCOME,
                     "a completed trial needs a finite cost (NaN often arrives as null): "
-                    "for a run without one, say outcome: failed"
+                    "for a run without one, say outcome: failed",
                 )
             if self.cost is not None and self.costs is not None:
-                raise ValueError("give cost or costs, not both")
+                raise PydanticCustomError(COST_OF_OUTCOME, "give cost or costs, not both")
         elif self.cost is not None or self.costs is not None or self.std is not None:
-            raise ValueError(f"an outcome of {self.outcome.value} has no cost")
+            raise PydanticCustomError(
+                COST_OF_OUTCOME, "an outcome of {outcome} has no cost", {"outcome": self.outcome.value}
+            )
         return self
 
 
