@@ -18,7 +18,8 @@ def main() -> None:
     """Asks and tells three times, then prints the best."""
     space = geodrome.SPD(dim=2, eigenvalues=(10.0, 3000.0), unit="N/m")
     with geodrome.Client() as client:
-        study = client.create_study("wall-press", space=space, objective={"name": "overshoot", "unit": "N"})
+        objective = {"name": "overshoot", "unit": "N"}
+        study = client.create_study("wall-press", space=space, objective=objective, if_exists="load")
         for _ in range(3):
             trial = study.ask(worker="panda-1")
             cost = press_on_the_wall(trial.point)

@@ -24,6 +24,7 @@ app = typer.Typer(
     name="geodrome",
     help="Geometry-aware Bayesian optimization for robots: ask for a point, run it, tell its cost.",
     no_args_is_help=True,
+    invoke_without_command=True,  # for --version
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 @app.callback()
 def _root(
     *,
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         typer.echo(__version__)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -95,3 +96,11 @@ def asked(scripted, study_body, trial_body) -> Callable[..., tuple[Study, Script
         return study, script
 
     return make
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port of this machine that refuses connections: it is taken, but nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]

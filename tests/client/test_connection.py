@@ -290,21 +290,12 @@ def test_the_key_travels_as_a_bearer_token():
     assert network.requests[0].headers["Authorization"] == "Bearer secret"
 
 
-def test_a_reset_by_a_real_socket_is_unreachable(unused_port):
+def test_a_reset_by_a_real_socket_is_unreachable(closed_port):
     with (
-        Connection(f"http://127.0.0.1:{unused_port}", key=None, timeout_s=0.5) as connection,
+        Connection(f"http://127.0.0.1:{closed_port}", key=None, timeout_s=0.5) as connection,
         pytest.raises(ServiceUnreachable, match="refused"),
     ):
         connection.get("/healthz", Health)
-
-
-@pytest.fixture
-def unused_port():
-    import socket
-
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        yield listener.getsockname()[1]
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8100", "localhost:8100", "ftp://lab", "http://", "http://lab:port", ""])

@@ -1,0 +1,257 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import uuid
+
+import geodrome
+import pytest
+import typer
+from geodrome import cli, mounts
+
+ROTATION = '{"type": "rotation"}'
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Runs the command line in this process: exit code, standard output, error stream."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*arguments: str):
+        with pytest.raises(SystemExit) as exited:
+            cli.main(arguments)
+        out, err = capsys.readouterr()
+        return exited.value.code or 0, out, err
+
+    return run
+
+
+@pytest.fixture
+def live(monkeypatch, command, server):
+    """The command line against the live server, and a name for a study."""
+    monkeypatch.setenv("GEODROME_URL", server)
+    return command, f"c-{uuid.uuid4().hex[:8]}"
+
+
+def test_help_names_every_command(command):
+    code, out, _ = command("--help")
+
+    assert code == 0
+    assert all(name in out for name in ("serve", "demo", "study", "ask", "tell", "robot"))
+
+
+def test_the_version_is_that_of_the_package(command):
+    assert command("--version") == (0, f"{geodrome.__version__}\n", "")
+
+
+def test_the_program_is_installed():
+    done = subprocess.run(
+        [sys.executable, "-m", "geodrome.cli", "study", "--help"], capture_output=True, text=True, check=True
+    )
+
+    assert all(name in done.stdout for name in ("create", "list", "show", "best"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fly"], "No such command"),
+        (["ask"], "STUDY"),
+        (["study", "create", "x"], "--space"),
+        (["study", "create", "x", "--space", "rotation"], "neither JSON nor @file.json"),
+        (["study", "create", "x", "--space", "@missing.json"], "missing.json"),
+        (["study", "create", "x", "--space", ROTATION, "--nu", "rough"], "a number or inf"),
+        (["study", "create", "x", "--space", ROTATION, "--goal", "win"], "minimize"),
+        (["tell", "x", "first", "1.0"], "'number'"),
+        (["tell", "x", "1", "cheap"], "'cost'"),
+        (["tell", "x", "1", "--outcome", "broken"], "abandoned"),
+        (["tell", "x", "1", "1.0", "--metric", "force"], "name=value"),
+        (["study", "list", "--url", "127.0.0.1:8100"], "http://"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_what_is_wrong(command, arguments, said):
+    code, out, err = command(*arguments)
+
+    assert code == 2
+    assert out == ""
+    assert said.lower() in err.lower()
+
+
+def test_a_service_that_is_not_there_exits_with_1_and_no_traceback(command, closed_port):
+    code, out, err = command("study", "list", "--url", f"http://127.0.0.1:{closed_port}", "--timeout-s", "1")
+
+    assert code == 1
+    assert out == ""
+    assert "refused" in err
+    assert "Traceback" not in err
+
+
+def test_a_problem_exits_with_1_and_says_what_the_service_said(live):
+    command, name = live
+
+    code, out, err = command("study", "show", name)
+
+    assert code == 1
+    assert out == ""
+    assert "No such study" in err
+    assert name in err
+
+
+def test_a_study_is_made_shown_and_listed(live, tmp_path):
+    command, name = live
+    space = tmp_path / "space.json"
+    space.write_text('{"type": "spd", "dim": 2, "eigenvalues": [10, 3000], "unit": "N/m"}')
+    options = ["--nu", "inf", "--goal", "maximize", "--seed", "4", "--budget", "9", "--lease-s", "60"]
+
+    code, out, _ = command("study", "create", name, "--space", f"@{space}", *options, "--initial-size", "3", "--json")
+
+    made = json.loads(out)
+    assert code == 0
+    assert (made["kernel"]["nu"], made["objective"]["goal"], made["seed"]) == ("inf", "maximize", 4)
+    assert (made["budget"]["trials"], made["lease_s"], made["initial_design"]["size"]) == (9, 60, 3)
+    code, out, _ = command("study", "show", name)
+    assert code == 0
+    assert all(word in out for word in (name, "eigenvalues", "maximize", "nu inf", "9 of 9 left"))
+    code, out, _ = command("study", "list", "--prefix", name)
+    assert code == 0
+    assert name in out
+    assert "spd" in out
+
+
+def test_a_name_that_is_taken_is_refused_unless_it_may_be_loaded(live):
+    command, name = live
+    create = ["study", "create", name, "--space", ROTATION]
+    command(*create)
+
+    refused, _, err = command(*create)
+    loaded, out, _ = command(*create, "--if-exists", "load")
+
+    assert refused == 1
+    assert "exists" in err
+    assert loaded == 0
+    assert name in out
+
+
+def test_a_script_asks_tells_and_reads_the_best(live):
+    command, name = live
+    command("study", "create", name, "--space", ROTATION)
+
+    _, out, _ = command("ask", name, "--count", "2", "--worker", "me", "--json")
+    first, second = json.loads(out)["trials"]
+    _, told, _ = command("tell", name, str(first["number"]), "0.44", "--std", "0", "--metric", "t=2", "--json")
+    command("tell", name, str(second["number"]), "-0.5")
+    _, best, _ = command("study", "best", name, "--json")
+
+    assert first["worker"] == "me"
+    assert (json.loads(told)["cost"], json.loads(told)["std"], json.loads(told)["metrics"]) == (0.44, 0.0, {"t": 2.0})
+    assert json.loads(best)["observed"]["cost"] == -0.5
+
+
+def test_a_person_sees_the_point_and_what_is_stored(live):
+    command, name = live
+    command("study", "create", name, "--space", '{"type": "real", "bounds": [0, 1]}')
+
+    _, nothing, _ = command("study", "best", name)
+    _, asked, _ = command("ask", name, "--json")
+    _, again, _ = command("ask", name)
+    _, told, _ = command("tell", name, "1", "0.25")
+    _, failed, _ = command("tell", name, "2", "--outcome", "failed", "--reason", "e-stop [red]")
+    _, best, _ = command("study", "best", name)
+
+    point = json.loads(asked)["trials"][0]["point"]
+    assert "no cost yet" in nothing
+    assert "initial" in again
+    assert told == "trial 1 is completed, cost 0.25\n"
+    assert failed == "trial 2 is failed, e-stop [red]\n"
+    assert "cost 0.25 in trial 1" in best
+    assert repr(point) in best
+
+
+@pytest.mark.parametrize("cost", ["nan", "inf"])
+def test_a_cost_that_is_not_finite_exits_with_1_and_a_way_out(live, cost):
+    command, name = live
+    command("study", "create", name, "--space", ROTATION)
+    command("ask", name)
+
+    code, _, err = command("tell", name, "1", cost)
+
+    assert code == 1
+    assert "say that it failed" in err
+
+
+# ---- commands that other parts bring
+
+
+@pytest.mark.parametrize("name", sorted(mounts.MOUNTS))
+def test_a_mounted_command_exists_where_the_table_says(name):
+    app = typer.Typer()
+
+    mounts.mount(app, name, mounts.MOUNTS[name])
+
+    assert [info.help for info in app.registered_commands if "Needs" in (info.help or "")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("serve", "geodrome serve needs the service: pip install 'geodrome[service]'"),
+        ("demo", "geodrome demo needs the service and the robots: pip install 'geodrome[service,robots]'"),
+        ("robot", "geodrome robot needs the robots: pip install 'geodrome[robots]'"),
+    ],
+)
+def test_a_command_whose_extra_is_missing_says_how_to_install_it(name, hint):
+    # The client alone: nothing but what the base install brings can be imported.
+    program = (
+        "import sys\n"
+        "for name in ('geodrome_service', 'geodrome_robots'): sys.modules[name] = None\n"
+        "from geodrome.cli import main\n"
+        f"main([{name!r}, '--port', '1'])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert hint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_works_without_any_extra():
+    program = (
+        "import sys\n"
+        "for name in ('geodrome_service', 'geodrome_robots'): sys.modules[name] = None\n"
+        "from geodrome.cli import main\n"
+        "main(['--help'])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0
+    assert "install the extra service" in done.stdout
+
+
+def test_a_module_that_is_missing_while_the_command_runs_is_named():
+    program = (
+        "import sys\n"
+        "for name in ('fastapi', 'uvicorn'): sys.modules[name] = None\n"
+        "from geodrome.cli import main\n"
+        "main(['serve', '--port', '0'])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 1
+    assert "geodrome serve needs the service" in done.stderr
+
+
+def test_proxies_of_the_lab_are_not_asked_for_this_machine(live, monkeypatch):
+    command, name = live
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+
+    code, _, _ = command("study", "create", name, "--space", ROTATION)
+
+    assert code == 0

@@ -1,0 +1,300 @@
+"""The SDK through a live server: what a person at a robot does, from the first study to the best point."""
+
+from __future__ import annotations
+
+import uuid
+
+import geodrome
+import httpx
+import numpy as np
+import pytest
+from geodrome.schemas import TrialState
+
+LINE = geodrome.Real(bounds=(0.0, 1.0))
+TURN = geodrome.Rotation(order="xyzw")
+
+
+class LosesAnswers(httpx.BaseTransport):
+    """A real network that delivers every request, but loses the first answer to each POST of the paths it is given."""
+
+    def __init__(self, *endings: str) -> None:
+        self.inner = httpx.HTTPTransport()
+        self.endings = endings
+        self.lost: list[str] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = self.inner.handle_request(request)
+        path = request.url.path
+        if request.method == "POST" and path.endswith(self.endings) and path not in self.lost:
+            response.read()
+            response.close()
+            self.lost.append(path)
+            raise httpx.ReadError("the answer got lost")
+        return response
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+@pytest.fixture
+def client(server):
+    with geodrome.Client(server, timeout_s=60) as client:
+        yield client
+
+
+@pytest.fixture
+def name():
+    return f"t-{uuid.uuid4().hex}"
+
+
+def test_a_study_is_found_by_its_name_and_by_its_id(client, name):
+    made = client.create_study(name, space=LINE, seed=3)
+
+    assert client.study(name).record == made.record
+    assert client.study(made.record.id).record == made.record
+    assert made.record.seed == 3
+    assert made.record.space == LINE
+
+
+def test_a_study_is_loaded_if_its_definition_is_equal_and_refused_if_not(client, name):
+    made = client.create_study(name, space=LINE)
+
+    loaded = client.create_study(name, space={"type": "real", "bounds": [0, 1]}, if_exists="load")
+
+    assert loaded.record.id == made.record.id
+    with pytest.raises(geodrome.StudyExists, match=name):
+        client.create_study(name, space=LINE)
+    with pytest.raises(geodrome.StudyExists, match=name):
+        client.create_study(name, space=TURN, if_exists="load")
+
+
+def test_studies_are_listed_newest_first(client, name):
+    for letter in "abc":
+        client.create_study(f"{name}-{letter}", space=LINE)
+
+    listed = [study.name for study in client.studies(name_prefix=name)]
+
+    assert listed == [f"{name}-c", f"{name}-b", f"{name}-a"]
+
+
+def test_a_study_that_is_not_there_is_not_found(client, name):
+    with pytest.raises(geodrome.StudyNotFound, match=name):
+        client.study(name)
+
+
+def test_a_space_without_bounds_is_refused_by_the_name_of_the_field(client, name):
+    with pytest.raises(geodrome.InvalidSpace) as caught:
+        client.create_study(name, space=geodrome.Real())
+
+    assert [error.pointer for error in caught.value.errors] == ["/space/bounds"]
+
+
+def test_a_definition_with_an_unknown_field_is_refused_by_its_name(client, name):
+    with pytest.raises(geodrome.InvalidRequest) as caught:
+        client.create_study(name, space=LINE, colour="red")
+
+    assert [error.pointer for error in caught.value.errors] == ["/colour"]
+
+
+def test_the_cost_that_is_told_is_the_best_so_far(client, name):
+    study = client.create_study(name, space=TURN)
+    trial = study.ask()
+    assert np.linalg.norm(trial.point) == pytest.approx(1, abs=1e-12)
+
+    told = trial.tell(cost=np.float32(0.5), metrics={"time": np.float64(2.0)}, metadata={"by": "Ada"})
+
+    assert (told.state, told.cost, told.metrics, told.metadata) == ("completed", 0.5, {"time": 2.0}, {"by": "Ada"})
+    assert study.best().observed == told
+    assert study.refresh().record.counts.completed == 1
+
+
+def test_the_best_of_a_study_that_maximizes_is_the_largest(client, name):
+    study = client.create_study(name, space=LINE, objective={"goal": "maximize"})
+
+    for cost in (1.0, 3.0, 2.0):
+        study.ask().tell(cost=cost)
+
+    assert study.refresh().record.best.cost == 3.0
+
+
+def test_points_that_are_asked_for_together_are_distinct(client, name):
+    study = client.create_study(name, space=TURN)
+
+    batch = study.ask_batch(4)
+
+    assert [trial.number for trial in batch] == [1, 2, 3, 4]
+    assert len({tuple(trial.point) for trial in batch}) == 4
+
+
+def test_a_worker_that_comes_back_gets_its_trial_back(client, name):
+    study = client.create_study(name, space=LINE)
+    first = study.ask(worker="panda-1")
+
+    assert study.ask(worker="panda-1").number == first.number
+    assert study.ask(worker="panda-2").number != first.number
+    assert study.ask(worker="panda-1", resume=False).number not in {first.number, first.number + 1}
+
+
+def test_telling_the_same_again_is_harmless_and_another_cost_is_a_conflict(client, name):
+    study = client.create_study(name, space=LINE)
+    trial = study.ask()
+    told = trial.tell(cost=1.0)
+
+    assert trial.tell(cost=1.0) == told
+    with pytest.raises(geodrome.OutcomeConflict) as caught:
+        trial.tell(cost=2.0)
+    assert caught.value.extra["stored"]["cost"] == 1.0
+
+
+def test_repeated_measurements_are_averaged_and_kept(client, name):
+    study = client.create_study(name, space=LINE)
+
+    told = study.ask().tell(costs=[1.0, 2.0, 6.0])
+
+    assert (told.cost, told.values) == (3.0, [1.0, 2.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    ("end", "state"),
+    [
+        (geodrome.TrialHandle.fail, TrialState.FAILED),
+        (geodrome.TrialHandle.lose, TrialState.LOST),
+        (geodrome.TrialHandle.abandon, TrialState.ABANDONED),
+    ],
+)
+def test_a_trial_ends_without_a_cost_for_a_reason(client, name, end, state):
+    study = client.create_study(name, space=LINE)
+    trial = study.ask()
+
+    told = end(trial, reason="someone tripped over the cable")
+
+    assert (told.state, told.reason, told.cost) == (state, "someone tripped over the cable", None)
+    assert [record.number for record in study.trials(state=state)] == [1]
+
+
+def test_the_point_of_a_lost_trial_is_offered_again(client, name):
+    study = client.create_study(name, space=LINE)
+    lost = study.ask()
+    lost.lose(reason="no power")
+
+    again = study.ask()
+
+    assert again.point == lost.point
+    assert (again.record.retry_of, again.record.attempt) == (lost.number, 2)
+
+
+def test_a_completed_trial_is_taken_back_when_its_sensor_was_bad(client, name):
+    study = client.create_study(name, space=LINE)
+    study.ask().tell(cost=-5.0)
+
+    study.trial(1).abandon(reason="the scale was not zeroed")
+
+    assert study.trial(1).record.state is TrialState.ABANDONED
+    assert study.best().observed is None
+
+
+def test_the_point_that_was_executed_replaces_the_one_that_was_asked(client, name):
+    study = client.create_study(name, space=TURN)
+    trial = study.ask()
+
+    told = trial.tell(cost=1.0, point={"w": 1, "x": 0, "y": 0, "z": 0})
+
+    assert told.point == [0.0, 0.0, 0.0, 1.0]
+    assert trial.point == told.point
+
+
+def test_a_point_off_its_manifold_is_refused_and_the_trial_stays_open(client, name):
+    study = client.create_study(name, space=TURN)
+    trial = study.ask()
+
+    with pytest.raises(geodrome.InvalidPoint) as caught:
+        trial.tell(cost=1.0, point=[0.0, 0.0, 0.0, 2.0])
+
+    assert caught.value.errors[0].pointer.startswith("/point")
+    assert study.trial(trial.number).record.state is TrialState.RUNNING
+
+
+def test_a_tell_without_a_cost_is_refused_with_a_way_out(client, name):
+    trial = client.create_study(name, space=LINE).ask()
+
+    with pytest.raises(geodrome.InvalidRequest, match="outcome: failed"):
+        trial.tell(cost=None)
+
+
+def test_a_trial_that_is_not_there_is_not_found(client, name):
+    study = client.create_study(name, space=LINE)
+
+    with pytest.raises(geodrome.TrialNotFound, match="99"):
+        study.trial(99)
+
+
+def test_more_trials_than_one_page_are_listed_in_order(client, name):
+    study = client.create_study(name, space=LINE, initial_design={"size": 200})
+    for _ in range(4):
+        study.ask_batch(32)
+
+    assert [trial.number for trial in study.trials()] == list(range(1, 129))
+
+
+def test_a_study_whose_budget_is_spent_is_closed(client, name):
+    study = client.create_study(name, space=LINE, budget={"trials": 2})
+
+    with pytest.raises(geodrome.StudyClosed, match="budget"):
+        study.run(lambda point: point, 3, progress=False)
+
+    assert study.refresh().record.counts.completed == 2
+    assert study.record.budget_left == 0
+
+
+def test_a_run_tells_what_the_evaluation_returns_and_raises(client, name):
+    study = client.create_study(name, space=LINE)
+    happenings = iter([1.0, geodrome.Infeasible("joint limit"), geodrome.RobotFault("no power"), 2.0])
+
+    def evaluate(point):
+        happening = next(happenings)
+        if isinstance(happening, Exception):
+            raise happening
+        return happening
+
+    trials = study.run(evaluate, 4, worker="panda-1", progress=False)
+
+    assert [trial.state.value for trial in trials] == ["completed", "failed", "lost", "completed"]
+    assert [trial.reason for trial in trials] == [None, "joint limit", "no power", None]
+    assert trials[3].retry_of == trials[2].number
+
+
+def test_a_run_that_is_interrupted_leaves_nothing_running(client, name):
+    study = client.create_study(name, space=LINE)
+
+    def evaluate(point):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(evaluate, 4, progress=False)
+
+    counts = study.refresh().record.counts
+    assert (counts.running, counts.lost) == (0, 1)
+
+
+def test_a_run_beyond_the_initial_design_asks_the_model(client, name):
+    study = client.create_study(name, space=LINE, seed=1)
+
+    trials = study.run(lambda x: (x - 0.3) ** 2, 8, progress=False)
+
+    assert [trial.origin.kind for trial in trials] == ["initial"] * 5 + ["model"] * 3
+    best = study.best()
+    assert best.observed.cost == min(trial.cost for trial in trials)
+    assert best.recommended.point == pytest.approx(0.3, abs=0.1)
+
+
+def test_answers_that_get_lost_make_neither_a_second_trial_nor_a_second_cost(server, name):
+    network = LosesAnswers("/studies", "/ask", "/tell")
+    with geodrome.Client(server, transport=network) as client:
+        study = client.create_study(name, space=LINE)
+
+        trials = study.run(lambda point: 1.0, 2, progress=False)
+
+        assert len(network.lost) == 4  # the study, the first ask, two tells
+        assert [trial.number for trial in trials] == [1, 2]
+        assert [trial.number for trial in study.trials()] == [1, 2]
+        assert study.refresh().record.counts.completed == 2
