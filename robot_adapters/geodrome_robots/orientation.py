@@ -92,7 +92,7 @@ WEIGHTS: Mapping[Weighting, Weights] = {
 class Orientation(Robot):
     """Turn the tool of a Panda; minimize distance to an orientation and holding torque, keep manipulability.
 
-    Deterministic to the bit; about 30 ms a trial.
+    Deterministic to the bit; about 20 ms a trial.
 
     Args:
         weights: ``balanced`` (three terms of like spread) or ``printed`` (the paper's numbers).

@@ -20,7 +20,7 @@ class Arm:
 
     Args:
         model: A ``DHRobot`` with dynamics. Its kinematics are evaluated as elementary transforms, which are the same to
-            rounding and 7 to 25 times faster.
+            rounding and 11 to 25 times faster.
         velocity_limits: The largest speed of each joint, rad/s.
     """
 
