@@ -1,1 +1,35 @@
-"""Geometry-aware Bayesian optimization: manifolds, kernels, models, acquisition and search."""
+"""Geometry-aware Bayesian optimization: manifolds, kernels, models, acquisition and search.
+
+A library in its own right: kernels are GPyTorch kernels, models are BoTorch models, and ``suggest`` is a pure function.
+"""
+
+from geodrome_core.engine import (
+    History,
+    Problem,
+    Recommendation,
+    Suggestion,
+    recommend,
+    suggest,
+    suggestion_seed,
+)
+from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
+from geodrome_core.geometry.space import CheckedPoint, Space, space_from_spec
+from geodrome_core.kernels.factory import kernel_for
+
+__all__ = [
+    "CheckedPoint",
+    "Correction",
+    "Fault",
+    "History",
+    "PointError",
+    "Problem",
+    "Recommendation",
+    "Space",
+    "SpaceError",
+    "Suggestion",
+    "kernel_for",
+    "recommend",
+    "space_from_spec",
+    "suggest",
+    "suggestion_seed",
+]

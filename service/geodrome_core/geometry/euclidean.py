@@ -19,7 +19,7 @@ class Euclidean(Manifold):
 
     def __init__(self, dim: int, *, boxed: bool = False) -> None:
         self.dim = self.width = dim
-        self.is_bounded = boxed
+        self.is_bounded = self.has_border = boxed
         self.diameter = math.sqrt(dim)
 
     def inner(

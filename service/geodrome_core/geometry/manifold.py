@@ -29,12 +29,14 @@ class Manifold(ABC):
         width: Numbers in a row, ``d``.
         diameter: Largest geodesic distance within the domain; for an unbounded one, the scale of ordinary data.
         is_bounded: Whether the domain is bounded.
+        has_border: Whether the domain has a border, where ``barrier`` falls.
     """
 
     dim: int
     width: int
     diameter: float
     is_bounded: bool = True
+    has_border: bool = False
 
     @abstractmethod
     def inner(

@@ -31,6 +31,7 @@ class Product(Manifold):
         self.dim = sum(factor.dim for factor in self.factors.values())
         self.diameter = math.hypot(*(factor.diameter for factor in self.factors.values()))
         self.is_bounded = all(factor.is_bounded for factor in self.factors.values())
+        self.has_border = any(factor.has_border for factor in self.factors.values())
 
     def inner(
         self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]

@@ -32,7 +32,7 @@ class SPD(Manifold):
         self.dim = size * (size + 1) // 2
         self.width = size * size
         self.eigenvalues = eigenvalues
-        self.is_bounded = eigenvalues is not None
+        self.is_bounded = self.has_border = eigenvalues is not None
         low, high = eigenvalues or (1 / math.e, math.e)
         self.diameter = math.sqrt(size) * math.log(high / low)
         symmetric = []

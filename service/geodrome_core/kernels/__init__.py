@@ -1,0 +1,1 @@
+"""Kernels: Matérn and SE, by heat kernels."""

@@ -1,0 +1,69 @@
+"""From costs as they were told to the scale that the model works on, and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+KNEE = 3.0
+"""Costs worse than this many robust standard deviations above the median are compressed: log growth instead of linear."""
+
+MAD_TO_STD = 1.4826  # standard deviation of a normal law over its median absolute deviation
+
+
+@dataclass(frozen=True)
+class CostScale:
+    """A monotone change of scale: minimization, standardized, and robust to bad outliers.
+
+    Small costs matter to a search, huge ones say only "bad": one cost of 1e50 among ordinary ones must not flatten them.
+    Good costs are never compressed.
+
+    Attributes:
+        sign: +1 to minimize, -1 to maximize.
+        center, spread: Median, and robust standard deviation, of the signed costs.
+        mean, std: Of what those give after compression.
+    """
+
+    sign: float
+    center: float
+    spread: float
+    mean: float
+    std: float
+
+    @classmethod
+    def of(cls, costs: Float[Tensor, " n"], *, maximize: bool = False) -> CostScale:
+        """The scale of these costs; any finite costs will do."""
+        sign = -1.0 if maximize else 1.0
+        signed = sign * costs
+        center = float(signed.median())
+        deviations = (signed - center).abs()
+        # More than half the costs may be equal: then ordinary deviations, the largest left out, must serve.
+        spread = MAD_TO_STD * float(deviations.median()) or float(deviations.sort().values[:-1].mean()) or 1.0
+        spread = spread if math.isfinite(spread) else 1.0
+        bent = _bend((signed - center) / spread)
+        std = float(bent.std(correction=0)) if len(costs) > 1 else 0.0
+        return cls(sign, center, spread, float(bent.mean()), std or 1.0)
+
+    def forward(self, costs: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Costs on the model's scale: small is good."""
+        return (_bend((self.sign * costs - self.center) / self.spread) - self.mean) / self.std
+
+    def backward(self, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Costs, as they are told, of values on the model's scale."""
+        return self.sign * (self.center + self.spread * _unbend(self.mean + self.std * values))
+
+    def backward_std(self, values: Float[Tensor, "*b"], stds: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Standard deviations in the unit of the cost: half the width of the interval one deviation to each side."""
+        return 0.5 * (self.backward(values + stds) - self.backward(values - stds)).abs()
+
+
+def _bend(z: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    return torch.where(z > KNEE, KNEE + torch.log1p((z - KNEE).clamp_min(0)), z)
+
+
+def _unbend(z: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    return torch.where(z > KNEE, KNEE + torch.expm1((z - KNEE).clamp(0, 600)), z)

@@ -1,0 +1,199 @@
+"""Riemannian trust regions: maximizing a smooth function on a manifold from many starts at once.
+
+At an iterate x, tangent coordinates xi and a second-order retraction R make f(R_x(xi)) a function on R^m whose gradient
+and Hessian at 0 are the Riemannian ones. Both are exact (autograd, m backward passes for all starts together), and so is
+the solution of the quadratic model within the trust radius (an eigendecomposition, the hard case included).
+
+A domain with a border is kept by a barrier: f + mu b is maximized for a falling mu, each time from the last optimum, so
+that iterates stay strictly inside and converge to the border where the maximum lies there. A step that would leave the
+domain is halved until it does not.
+
+Source:
+    Absil, Mahony, Sepulchre 2008, chapter 7; Moré and Sorensen 1983 for the subproblem; Nocedal and Wright 2006, 19.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from geodrome_core.acquisition import Objective
+from geodrome_core.geometry.manifold import Manifold
+
+ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
+"""Ratios of gained to predicted increase: steps above the first are taken; the radius changes beyond the others."""
+
+BARRIER_FALL = (1e-1, 1e-3, 1e-5, 1e-7)
+"""The barrier's weights in turn, relative to the gradient at the start."""
+
+HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class Search:
+    """Where the starts ended.
+
+    Attributes:
+        points: (b, d) the optima, in the domain.
+        values: (b,) the function there.
+        iterations: Batched iterations, all barriers together.
+    """
+
+    points: Tensor
+    values: Tensor
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """When a start is done.
+
+    Attributes:
+        gradient: Norm of the Riemannian gradient, relative to 1 + that at the start.
+        iterations: At most, for each barrier weight.
+    """
+
+    gradient: float = 1e-6
+    iterations: int = 50
+
+
+def maximize(
+    objective: Objective,
+    manifold: Manifold,
+    starts: Float[Tensor, "b d"],
+    *,
+    tolerance: Tolerance = Tolerance(),
+) -> Search:
+    """Maximizes from all starts together.
+
+    Args:
+        objective: The function.
+        manifold: Gives retraction, basis and domain.
+        starts: Points strictly inside the domain.
+        tolerance: When to stop.
+    """
+    points, iterations = starts, 0
+    slope = _Guarded(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype)).slope(starts)
+    for fall in BARRIER_FALL if manifold.has_border else (0.0,):
+        weight = fall * slope.clamp_min(1e-12)
+        # On the way to a small barrier, a rough centre is enough.
+        goal = torch.maximum(tolerance.gradient * (1 + slope), 0.1 * weight)
+        points, more = _ascend(_Guarded(objective, manifold, weight), points, goal, tolerance.iterations)
+        iterations += more
+    with torch.no_grad():
+        return Search(points, objective(points), iterations)
+
+
+def step_within(
+    gradient: Float[Tensor, "b m"], hessian: Float[Tensor, "b m m"], radius: Float[Tensor, " b"]
+) -> Float[Tensor, "b m"]:
+    """The exact minimizer of <g, s> + s^T H s / 2 over |s| <= radius, for a batch."""
+    curvature, axes = torch.linalg.eigh(hessian)
+    along = (axes.mT @ gradient.unsqueeze(-1)).squeeze(-1)
+    size = along.norm(dim=-1)
+    # Hard case: no slope along the lowest axis. A trace of one breaks the tie and moves the optimum by less than rounding.
+    flat = along[:, 0].abs() < 1e-14 * (1 + size)
+    along = torch.cat([torch.where(flat, 1e-12 * (1 + size), along[:, 0]).unsqueeze(-1), along[:, 1:]], -1)
+    newton = -along / curvature.clamp_min(1e-300)
+    inside = (curvature[:, 0] > 0) & (newton.norm(dim=-1) <= radius)
+    low = (-curvature[:, 0]).clamp_min(0)
+    high = low + along.norm(dim=-1) / radius + 1e-300
+    for _ in range(60):  # |s| falls as the multiplier grows; bisection to the last digit
+        middle = 0.5 * (low + high)
+        too_long = (along / (curvature + middle.unsqueeze(-1))).norm(dim=-1) > radius
+        low, high = torch.where(too_long, middle, low), torch.where(too_long, high, middle)
+    step = torch.where(inside.unsqueeze(-1), newton, -along / (curvature + high.unsqueeze(-1)))
+    return (axes @ step.unsqueeze(-1)).squeeze(-1)
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """The objective plus a barrier of its own weight for each start; minus infinity outside the domain.
+
+    Attributes:
+        weight: (b,) zero where there is no border.
+    """
+
+    objective: Objective
+    manifold: Manifold
+    weight: Tensor
+
+    def at(self, index: Float[Tensor, " b"] | Tensor) -> _Guarded:
+        """For some of the starts."""
+        return _Guarded(self.objective, self.manifold, self.weight[index])
+
+    def value(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
+        """Objective and barrier together."""
+        if not self.manifold.has_border:
+            return self.objective(x)
+        barrier = self.manifold.barrier(x)
+        outside = torch.isneginf(barrier)
+        return torch.where(outside, -torch.inf, self.objective(x) + self.weight * torch.where(outside, 0.0, barrier))
+
+    def slope(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
+        """Norm of the Riemannian gradient."""
+        xi, value = self._pulled_back(x)
+        (gradient,) = torch.autograd.grad(value.sum(), xi)
+        return gradient.norm(dim=-1)
+
+    def expand(
+        self, x: Float[Tensor, "b d"]
+    ) -> tuple[Float[Tensor, " b"], Float[Tensor, "b m"], Float[Tensor, "b m m"]]:
+        """Value, gradient and Hessian in tangent coordinates at ``x``."""
+        xi, value = self._pulled_back(x)
+        (gradient,) = torch.autograd.grad(value.sum(), xi, create_graph=True)
+        dim = self.manifold.dim
+        columns = [torch.autograd.grad(gradient[:, i].sum(), xi, retain_graph=i + 1 < dim)[0] for i in range(dim)]
+        hessian = torch.stack(columns, 1)
+        return value.detach(), gradient.detach(), 0.5 * (hessian + hessian.mT)
+
+    def _pulled_back(self, x: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "b m"], Float[Tensor, " b"]]:
+        xi = torch.zeros(len(x), self.manifold.dim, dtype=x.dtype, requires_grad=True)
+        return xi, self.value(self.manifold.retract(x, self.manifold.tangent(x, xi)))
+
+
+def _ascend(
+    function: _Guarded, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"], limit: int
+) -> tuple[Float[Tensor, "b d"], int]:
+    """Trust-region Newton steps until each start's gradient is below its goal."""
+    points = starts.clone()
+    largest = 0.5 * function.manifold.diameter
+    radius = torch.full((len(points),), largest / 4, dtype=points.dtype)
+    active = torch.arange(len(points))
+    for iteration in range(limit):
+        value, gradient, hessian = function.at(active).expand(points[active])
+        going = (gradient.norm(dim=-1) > goal[active]) & (radius[active] > 1e-12 * largest)
+        if not bool(going.any()):
+            return points, iteration
+        active, value, gradient, hessian = (t[going] for t in (active, value, gradient, hessian))
+        with torch.no_grad():
+            step = step_within(-gradient, -hessian, radius[active])
+            step, trial, new = _stay_inside(function.at(active), points[active], step)
+            predicted = (gradient * step).sum(-1) + 0.5 * (step.unsqueeze(-2) @ hessian @ step.unsqueeze(-1)).flatten()
+            gained = new - value
+            ratio = gained / predicted.clamp_min(1e-300)
+            # Where both are rounding, the ratio says nothing; the model's step is the better guess.
+            rounding = 1e-14 * (1 + value.abs())
+            taken = (ratio > ACCEPT) | ((gained.abs() <= rounding) & (predicted <= rounding))
+            points[active[taken]] = function.manifold.nearest(trial[taken])
+            length = step.norm(dim=-1)
+            grown = torch.maximum(radius[active], 2 * length).clamp_max(largest)
+            radius[active] = torch.where(ratio < SHRINK, length / 4, torch.where(ratio > GROW, grown, radius[active]))
+    return points, limit
+
+
+def _stay_inside(
+    function: _Guarded, x: Float[Tensor, "b d"], step: Float[Tensor, "b m"]
+) -> tuple[Float[Tensor, "b m"], Float[Tensor, "b d"], Float[Tensor, " b"]]:
+    """The steps, halved until they stay in the domain; where they lead, and the values there."""
+    for _ in range(HALVINGS):
+        trial = function.manifold.retract(x, function.manifold.tangent(x, step))
+        new = function.value(trial)
+        lost = ~torch.isfinite(new)
+        if not bool(lost.any()):
+            break
+        step = torch.where(lost.unsqueeze(-1), 0.5 * step, step)
+    return step, trial, new.nan_to_num(nan=-torch.inf)
