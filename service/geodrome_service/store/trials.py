@@ -56,8 +56,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Missing:
-    """An order waits for this many suggestions."""
+    """An order that waits for suggestions.
 
+    Attributes:
+        study_serial: The study that they are to be for.
+        count: How many trials must be in the queue for the order to be filled.
+    """
+
+    study_serial: int
     count: int
 
 
@@ -130,19 +136,19 @@ def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> 
             assert_never(state)
     expire(session, study=study, now=now)
     own = _own_running(session, study, order)
-    queued = _count(session, study, TrialState.QUEUED)
-    missing = order.count - len(own) - queued
-    if missing > 0:
+    queued = count(session, study, TrialState.QUEUED)
+    wanted = order.count - len(own)
+    if wanted > queued:
         room = room_for_suggestions(session, study)
         if room is None or room > 0:
-            return Missing(missing if room is None else min(missing, room))
+            return Missing(study.serial, wanted)
         if not own and not queued:
             raise StudyClosed(_spent(session, study))
     expires_at = now + timedelta(seconds=order.lease_s)
     for trial in own:
         trial.lease_expires_at = expires_at
         events.record_trial(session, trial, "resumed", now=now, worker=order.worker)
-    claimed = _claim(session, study, order.count - len(own), order.worker, expires_at=expires_at, now=now)
+    claimed = _claim(session, study, wanted, order.worker, expires_at=expires_at, now=now)
     return [*own, *claimed]
 
 
@@ -151,7 +157,13 @@ def room_for_suggestions(session: Session, study: Study) -> int | None:
     limit: int | None = study.budget["trials"]
     if limit is None:
         return None
-    return max(0, limit - _count(session, study, *COUNTED, TrialState.QUEUED, TrialState.RUNNING))
+    return max(0, limit - count(session, study, *COUNTED, TrialState.QUEUED, TrialState.RUNNING))
+
+
+def count(session: Session, study: Study, *states: TrialState) -> int:
+    """How many of the study's trials are in one of these states."""
+    in_states = Trial.state.in_([state.value for state in states])
+    return session.scalar(select(func.count()).where(Trial.study_serial == study.serial, in_states)) or 0
 
 
 def expire(session: Session, *, now: datetime, study: Study | None = None) -> None:
@@ -315,12 +327,7 @@ def _lease_has_ended(now: datetime) -> tuple[Any, ...]:
     return Trial.state == TrialState.RUNNING.value, Trial.lease_expires_at <= now
 
 
-def _count(session: Session, study: Study, *states: TrialState) -> int:
-    in_states = Trial.state.in_([state.value for state in states])
-    return session.scalar(select(func.count()).where(Trial.study_serial == study.serial, in_states)) or 0
-
-
 def _spent(session: Session, study: Study) -> str:
-    unfinished = _count(session, study, TrialState.RUNNING)
+    unfinished = count(session, study, TrialState.RUNNING)
     running = f", of which {unfinished} still run" if unfinished else ""
     return f"the budget of study {study.name!r} is spent: {study.budget['trials']} trials{running}"

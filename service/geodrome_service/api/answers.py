@@ -1,0 +1,61 @@
+"""Rows of the database as the bodies that travel."""
+
+from __future__ import annotations
+
+from geodrome import schemas
+
+from geodrome_service.store import tables
+from geodrome_service.store.studies import Progress
+
+
+def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
+    """A trial as it travels."""
+    return schemas.Trial(
+        number=row.number,
+        study=study.name,
+        state=schemas.TrialState(row.state),
+        worker=row.worker,
+        attempt=row.attempt,
+        retry_of=row.retry_of,
+        point=row.point,
+        origin=schemas.Origin(**row.origin),
+        asked_at=row.asked_at,
+        lease_expires_at=row.lease_expires_at,
+        told_at=row.told_at,
+        cost=row.cost,
+        std=row.std,
+        values=row.values,
+        reason=row.reason,
+        metrics=row.metrics,
+        metadata=row.user_metadata,
+        corrections=row.corrections,
+        flags=row.flags,
+    )
+
+
+def study(row: tables.Study, progress: Progress) -> schemas.Study:
+    """A study as it travels: its definition, and how far it is."""
+    best = progress.best
+    return schemas.Study.model_validate(
+        {
+            "id": row.id,
+            "name": row.name,
+            "space": row.space,
+            "objective": row.objective,
+            "kernel": row.kernel,
+            "acquisition": row.acquisition,
+            "initial_design": row.initial_design,
+            "noise": row.noise,
+            "constraints": row.constraints,
+            "seed": row.seed,
+            "budget": row.budget,
+            "lease_s": row.lease_s,
+            "max_attempts": row.max_attempts,
+            "metadata": row.user_metadata,
+            "state": row.state,
+            "created_at": row.created_at,
+            "counts": {state.value: count for state, count in progress.counts.items()},
+            "budget_left": progress.budget_left(row),
+            "best": None if best is None else trial(best, row),
+        }
+    )

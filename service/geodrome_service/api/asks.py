@@ -1,0 +1,100 @@
+"""Route of asks: a point to run next."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response, status
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from geodrome import schemas
+from geodrome.errors import (
+    ComputeUnavailable,
+    DatabaseUnavailable,
+    IdempotencyConflict,
+    InvalidRequest,
+    StudyClosed,
+    StudyNotFound,
+    StudyPaused,
+    TooLarge,
+)
+from sqlalchemy.orm import Session
+
+from geodrome_service.api import answers
+from geodrome_service.api.bodies import JsonRoute
+from geodrome_service.api.dependencies import Store, in_transaction
+from geodrome_service.api.once import Once, OnceOnly
+from geodrome_service.api.problems import responses
+from geodrome_service.api.suggestions import Suggesting
+from geodrome_service.store import studies, trials
+
+router = APIRouter(prefix="/v1/studies", tags=["trials"], route_class=JsonRoute)
+
+RETRY_AFTER_S = 1
+
+NOT_READY = {
+    "description": "Not ready within `wait_s`: repeat with the same Idempotency-Key",
+    "headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}},
+    "content": {"application/json": {"schema": {"type": "object", "properties": {"detail": {"type": "string"}}}}},
+}
+
+
+@router.post(
+    "/{study}/ask",
+    response_model=schemas.Trials,
+    responses={
+        status.HTTP_202_ACCEPTED: NOT_READY,
+        **responses(
+            InvalidRequest,
+            StudyNotFound,
+            StudyClosed,
+            StudyPaused,
+            IdempotencyConflict,
+            TooLarge,
+            ComputeUnavailable,
+            DatabaseUnavailable,
+        ),
+    },
+)
+async def ask(
+    *,
+    study: str,
+    request: Request,
+    store: Store,
+    suggesting: Suggesting,
+    once: OnceOnly,
+    body: schemas.Ask | None = None,
+) -> Response:
+    """Hand out trials: the worker's own running ones, then queued ones, then new suggestions.
+
+    With a budget that pays for fewer than `count`, fewer come back.
+    """
+    wish = body or schemas.Ask()
+    clock = asyncio.get_running_loop()
+    deadline = clock.time() + wish.wait_s
+    while True:
+        handed = await run_in_threadpool(in_transaction, store, lambda tx: _hand_out(tx, study, wish, once))
+        if isinstance(handed, Response):
+            return handed
+        job = suggesting.job(handed.study_serial, once.asker, handed.count)
+        await asyncio.wait({job}, timeout=deadline - clock.time())
+        if not job.done() or await request.is_disconnected():
+            # What the job finds stays in the queue: for the repeat of this ask, or for whoever asks next.
+            detail = "the suggestion is being computed; ask again with the same Idempotency-Key"
+            return JSONResponse({"detail": detail}, status.HTTP_202_ACCEPTED, {"Retry-After": str(RETRY_AFTER_S)})
+        if job.cancelled():
+            raise ComputeUnavailable("the service is stopping; ask again when it is back")
+        job.result()
+
+
+def _hand_out(tx: Session, name_or_id: str, wish: schemas.Ask, once: Once) -> Response | trials.Missing:
+    if (earlier := once.earlier(tx)) is not None:
+        return earlier
+    now = datetime.now(UTC)
+    study = studies.find(tx, name_or_id)
+    order = trials.Order(wish.count, wish.worker, resume=wish.resume, lease_s=wish.lease_s or study.lease_s)
+    handed = trials.hand_out(tx, study, order, now=now)
+    if isinstance(handed, trials.Missing):
+        return handed
+    return once.answer(tx, schemas.Trials(trials=[answers.trial(row, study) for row in handed]), now=now)

@@ -1,0 +1,41 @@
+"""Route of the best point: what was observed, and what the model recommends."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
+from geodrome import schemas
+from geodrome.errors import DatabaseUnavailable, StudyNotFound
+
+from geodrome_service.api import answers
+from geodrome_service.api.dependencies import Store
+from geodrome_service.api.problems import responses
+from geodrome_service.api.questions import question
+from geodrome_service.api.recommendations import Recommending
+from geodrome_service.compute import Question
+from geodrome_service.store import history, studies
+from geodrome_service.store.database import Database
+
+router = APIRouter(prefix="/v1/studies", tags=["studies"])
+
+
+@router.get("/{study}/best", response_model=schemas.Best, responses=responses(StudyNotFound, DatabaseUnavailable))
+async def best(study: str, store: Store, recommending: Recommending) -> schemas.Best:
+    """Show the best trial, and the point with the best posterior mean over the space.
+
+    `recommended` is null without an observation, and when the model cannot be computed now.
+    """
+    serial, observed, known = await run_in_threadpool(_read, store, study)
+    recommended = await recommending.recommend(serial, known)
+    return schemas.Best(
+        observed=observed,
+        recommended=None if recommended is None else schemas.Recommendation(**recommended),
+    )
+
+
+def _read(store: Database, name_or_id: str) -> tuple[int, schemas.Trial | None, Question]:
+    with store.read.begin() as session:
+        study = studies.find(session, name_or_id)
+        observed = studies.progress(session, [study])[study.serial].best
+        known = question(study, history.observations(session, study))
+        return study.serial, None if observed is None else answers.trial(observed, study), known

@@ -1,0 +1,59 @@
+"""What routes are given: the database, the transaction, the moment. This is the only place that commits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+
+from geodrome_service.store import trials
+from geodrome_service.store.database import Database
+
+Result = TypeVar("Result")
+
+
+def database(request: Request) -> Database:
+    """The application's database."""
+    store: Database = request.app.state.database
+    return store
+
+
+def moment() -> datetime:
+    """The time at which the request is dealt with."""
+    return datetime.now(UTC)
+
+
+def transaction(store: Store) -> Iterator[Session]:
+    """One transaction for the request, committed before the answer leaves, rolled back when the request is refused.
+
+    Its first statement must come from the route itself: only then are all of a transaction's statements run in one
+    thread, and no request holds the writer while it waits for a thread that others hold while they wait for the writer.
+    """
+    with store.write.begin() as session:
+        yield session
+
+
+def reading(store: Store, now: Now) -> Iterator[Session]:
+    """One state of the database, in which every lease that has ended shows."""
+    with store.read.begin() as session:
+        ended = trials.has_ended_leases(session, now=now)
+    if ended:
+        in_transaction(store, lambda session: trials.expire(session, now=now))
+    with store.read.begin() as session:
+        yield session
+
+
+def in_transaction(store: Database, work: Callable[[Session], Result]) -> Result:
+    """What ``work`` returns, once its transaction is committed; for work that is no route's, or only part of one."""
+    with store.write.begin() as session:
+        return work(session)
+
+
+Store = Annotated[Database, Depends(database)]
+Now = Annotated[datetime, Depends(moment)]
+# The default scope would commit after the answer has left: a robot would believe in an outcome that was never stored.
+Tx = Annotated[Session, Depends(transaction, scope="function")]
+Reading = Annotated[Session, Depends(reading, scope="function")]

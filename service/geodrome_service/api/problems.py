@@ -1,0 +1,139 @@
+"""Exceptions as answers: ``application/problem+json`` (RFC 9457), and how OpenAPI declares them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from geodrome.errors import DatabaseUnavailable, InternalError, InvalidRequest, Problem
+from pydantic import BaseModel
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from geodrome_service.api import faults
+from geodrome_service.api.request_ids import request_id_of
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_S = 2
+
+log = logging.getLogger("geodrome.service")
+
+
+class ProblemField(BaseModel):
+    """One broken rule: where (a JSON pointer), what, the value found and the rule."""
+
+    pointer: str
+    detail: str
+    got: Any
+    rule: str
+
+
+class ProblemBody(BaseModel):
+    """Why a request was refused, or failed (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: str
+    request_id: str
+    retryable: bool
+    errors: list[ProblemField]
+
+
+class LastResort:
+    """Answers for the faults that nobody foresaw: nothing of them is told, their trace is in the log."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and answers if nobody else did."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        has_begun = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_and_note)
+        except Exception as error:
+            request = Request(scope)
+            log.error("request %s: %s %s", request_id_of(scope), request.method, request.url.path, exc_info=error)
+            if not has_begun:
+                detail = "the service failed; its log has the cause under this request's id"
+                await answer(request, InternalError(detail))(scope, receive, send)
+
+
+def install(app: FastAPI) -> None:
+    """Makes every exception that a request can meet an answer."""
+    app.add_exception_handler(Problem, _on_problem)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(OperationalError, _on_database)
+    app.add_exception_handler(PoolTimeoutError, _on_database)
+
+
+def answer(
+    request: Request, problem: Problem, *, status: int | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """The answer that carries a problem; ``status`` where HTTP itself knows better."""
+    body = problem.body(instance=request.url.path, request_id=request_id_of(request.scope))
+    body["status"] = status or problem.status
+    sent = {"Retry-After": str(RETRY_AFTER_S)} if problem.retryable else {}
+    return JSONResponse(body, body["status"], media_type=MEDIA_TYPE, headers={**sent, **(headers or {})})
+
+
+def responses(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of the problems that a route may answer with."""
+    by_status: dict[int | str, list[type[Problem]]] = {}
+    all_kinds: tuple[type[Problem], ...] = (*kinds, InternalError)
+    for kind in all_kinds:
+        by_status.setdefault(kind.status, []).append(kind)
+    return {
+        status: {
+            "description": "; ".join(f"`{kind.code}`: {kind.title}" for kind in group),
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemBody"}}},
+        }
+        for status, group in by_status.items()
+    }
+
+
+def _on_problem(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Problem)
+    return answer(request, error)
+
+
+def _on_invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return answer(request, faults.refusal(faults.from_pydantic(error.errors(), error.body)))
+
+
+def _on_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    asked = f"{request.method} {request.url.path}"
+    match error.status_code:
+        case HTTPStatus.NOT_FOUND:
+            detail = f"there is nothing at {asked}; /docs shows what there is"
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            detail = f"{asked} is not possible; /docs shows what is"
+        case _:
+            detail = str(error.detail)
+    return answer(request, InvalidRequest(detail), status=error.status_code, headers=error.headers)
+
+
+def _on_database(request: Request, error: Exception) -> JSONResponse:
+    log.error("request %s: the database does not answer", request_id_of(request.scope), exc_info=error)
+    return answer(request, DatabaseUnavailable("the database does not answer now; nothing was changed"))

@@ -1,0 +1,23 @@
+"""What the engine is asked, from what the database knows."""
+
+from __future__ import annotations
+
+from geodrome_service.compute import Question
+from geodrome_service.store.history import Observations
+from geodrome_service.store.tables import Study
+
+
+def question(study: Study, known: Observations) -> Question:
+    """A study and what is known of it, ready to travel to a worker."""
+    return Question(
+        space=study.space,
+        nu=study.kernel["nu"],
+        acquisition=study.acquisition["type"],
+        initial_size=study.initial_design["size"],
+        around=study.initial_design["around"],
+        maximize=study.objective["goal"] == "maximize",
+        observed=known.observed,
+        costs=known.costs,
+        pending=known.pending,
+        failed=known.failed,
+    )

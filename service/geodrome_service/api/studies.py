@@ -1,0 +1,101 @@
+"""Routes of studies: making, listing, showing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response, status
+from geodrome import schemas
+from geodrome.errors import (
+    DatabaseUnavailable,
+    EmptyDomain,
+    IdempotencyConflict,
+    InvalidPoint,
+    InvalidRequest,
+    InvalidSpace,
+    StudyExists,
+    StudyNotFound,
+    TooLarge,
+)
+from pydantic import Field
+
+from geodrome_service.api import answers, spaces
+from geodrome_service.api.bodies import JsonRoute
+from geodrome_service.api.dependencies import Now, Reading, Tx
+from geodrome_service.api.once import OnceOnly
+from geodrome_service.api.problems import responses
+from geodrome_service.store import studies
+
+router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=JsonRoute)
+
+LARGEST_SERIAL = 2**31 - 1
+
+
+class StudyQuery(schemas.Input):
+    """Which studies to list."""
+
+    state: schemas.StudyState | None = None
+    name_prefix: Annotated[str, Field(max_length=128)] = ""
+    cursor: Annotated[int | None, Field(ge=1, le=LARGEST_SERIAL)] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+@router.post(
+    "",
+    status_code=status.HTTP_201_CREATED,
+    response_model=schemas.Study,
+    responses={
+        status.HTTP_200_OK: {"model": schemas.Study, "description": "The study exists, and is defined equally"},
+        **responses(
+            InvalidRequest,
+            InvalidSpace,
+            EmptyDomain,
+            InvalidPoint,
+            StudyExists,
+            IdempotencyConflict,
+            TooLarge,
+            DatabaseUnavailable,
+        ),
+    },
+)
+def create(body: schemas.StudyCreate, tx: Tx, once: OnceOnly, now: Now) -> Response:
+    """Make a study; with `if_exists: load`, go on with the one of this name if it is defined equally."""
+    if (earlier := once.earlier(tx)) is not None:
+        return earlier
+    definition = _resolved(body)
+    study, is_new = studies.create(tx, definition, load=body.if_exists == "load", now=now)
+    shown = answers.study(study, studies.progress(tx, [study])[study.serial])
+    return once.answer(tx, shown, now=now, code=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+
+
+@router.get("", response_model=schemas.StudyPage, responses=responses(InvalidRequest, DatabaseUnavailable))
+def page(query: Annotated[StudyQuery, Query()], session: Reading) -> schemas.StudyPage:
+    """List studies, newest first; `next_cursor` is the `cursor` of the next page."""
+    found, cursor = studies.page(
+        session, state=query.state, name_prefix=query.name_prefix, before=query.cursor, limit=query.limit
+    )
+    progress = studies.progress(session, found)
+    return schemas.StudyPage(
+        studies=[answers.study(study, progress[study.serial]) for study in found],
+        next_cursor=None if cursor is None else str(cursor),
+    )
+
+
+@router.get("/{study}", response_model=schemas.Study, responses=responses(StudyNotFound, DatabaseUnavailable))
+def show(study: str, session: Reading) -> schemas.Study:
+    """Show a study, addressed by its name or id: definition, counts by state, budget left, best trial."""
+    found = studies.find(session, study)
+    return answers.study(found, studies.progress(session, [found])[found.serial])
+
+
+def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:
+    """The definition with all defaults, its space checked, its points canonical."""
+    definition = body.model_dump(mode="json", exclude={"if_exists"})
+    space = spaces.space_of(definition["space"])
+    spaces.check_bounded(space)
+    if body.initial_design.around is not None:
+        pointer = "/initial_design/around"
+        around = spaces.check_point(space, body.initial_design.around, pointer)
+        spaces.check_inside(around, pointer)
+        definition["initial_design"]["around"] = around.point
+    return definition

@@ -1,0 +1,79 @@
+"""The application: its parts, joined."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from geodrome_service.api import about, asks, best, problems, studies, trials
+from geodrome_service.api.recommendations import Recommendations
+from geodrome_service.api.request_ids import RequestIds
+from geodrome_service.api.suggestions import Suggestions
+from geodrome_service.compute import open_pool
+from geodrome_service.settings import Settings
+from geodrome_service.store.database import Database
+
+SUMMARY = "Geometry-aware Bayesian optimization for robotics labs, behind ask and tell."
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application on its database, which is made or brought up to date here. The pool starts with the lifespan.
+
+    Raises:
+        sqlalchemy.exc.DBAPIError: The database cannot be opened.
+        alembic.util.CommandError: The database was written by a newer version.
+    """
+    app = FastAPI(title="Geodrome", summary=SUMMARY, version=version("geodrome"), lifespan=_lifespan, redoc_url=None)
+    app.state.settings = settings
+    app.state.database = Database(settings.database)
+    for router in (about.router, studies.router, best.router, asks.router, trials.router):
+        app.include_router(router)
+    problems.install(app)
+    # The last one added sees a request first: the id is known to all others.
+    app.add_middleware(problems.LastResort)
+    app.add_middleware(RequestIds)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign] # FastAPI's documented way
+    return app
+
+
+async def finish_waiting(app: FastAPI) -> None:
+    """Ends all computing, so that whoever waits for it is answered; for a server that is about to stop."""
+    await app.state.suggestions.close()
+    await app.state.recommendations.close()
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    database: Database = app.state.database
+    try:
+        async with open_pool(app.state.settings.workers) as pool:
+            app.state.suggestions = Suggestions(database, pool)
+            app.state.recommendations = Recommendations(pool)
+            yield
+            await finish_waiting(app)
+    finally:
+        database.close()
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """The description of the interface, with the problems as they really travel."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+        schemas = schema["components"]["schemas"]
+        problem = problems.ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= problem.pop("$defs")
+        schemas["ProblemBody"] = problem
+        for path in schema["paths"].values():
+            for operation in path.values():
+                # FastAPI adds its own 422 to routes whose parameters are plain text, which is never refused.
+                if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+                    del operation["responses"]["422"]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,52 @@
+"""The command that runs the service."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated
+
+import typer
+
+LOOPBACK_NAME = "localhost"
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.", envvar="GEODROME_HOST")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 takes a free one.", envvar="GEODROME_PORT", min=0, max=65535)
+    ] = 8100,
+    database: Annotated[
+        str, typer.Option(help="SQLite file that keeps everything; it is made.", envvar="GEODROME_DATABASE")
+    ] = "geodrome.db",
+    workers: Annotated[
+        int, typer.Option(help="Processes that compute suggestions.", envvar="GEODROME_WORKERS", min=1)
+    ] = 1,
+    *,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Listen on an address that others reach; nobody needs a key.")
+    ] = False,
+) -> None:
+    """Run the service until it is interrupted."""
+    if not insecure and not _is_loopback(host):
+        raise typer.BadParameter(
+            f"{host} is no loopback address, and this version has no keys: whoever reaches it may do everything. "
+            "Say --insecure if that is wanted.",
+            param_hint="--host",
+        )
+    # What stands behind this line takes seconds to import, which no --help should wait for.
+    from geodrome_service import server  # noqa: PLC0415
+    from geodrome_service.settings import Settings  # noqa: PLC0415
+    from geodrome_service.store.database import sqlite_file  # noqa: PLC0415
+
+    try:
+        server.run(Settings(database=sqlite_file(database), host=host, port=port, workers=workers))
+    except (server.StartError, ValueError) as error:
+        typer.echo(f"geodrome serve: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == LOOPBACK_NAME

@@ -1,0 +1,196 @@
+"""The compute pool: processes that fit models and search for points, so that the web process never does.
+
+What travels to a worker and back is plain data. A suggestion is a pure function of question, count and seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import torch
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
+from geodrome.errors import ComputeUnavailable
+from geodrome_core import History, Problem, recommend, space_from_spec, suggest
+
+Answer = TypeVar("Answer")
+
+WORKER_TIMEOUT_S = 10.0  # a worker that died is replaced in about a second, and imports torch in a few
+
+# One thread for each worker: sums come out the same on every machine, and two workers do not fight for the cores.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is known about a study when the engine is asked, as JSON.
+
+    Attributes:
+        space: Its space spec.
+        nu: Smoothness of the kernel.
+        acquisition: How points are valued.
+        initial_size: Size of the initial design.
+        around: First point of the initial design.
+        maximize: Whether larger costs are better.
+        observed: Points that have a cost.
+        costs: Their costs, as they were told.
+        pending: Points handed out or about to be.
+        failed: Points to keep away from.
+    """
+
+    space: dict[str, Any]
+    nu: float | Literal["inf"]
+    acquisition: str
+    initial_size: int
+    around: Any
+    maximize: bool
+    observed: list[Any]
+    costs: list[float]
+    pending: list[Any]
+    failed: list[Any]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A point that the engine suggests, as JSON.
+
+    Attributes:
+        point: The point, canonical.
+        kind: ``initial``, ``model`` or ``fallback``.
+        acquisition: How it was valued, None where it was not.
+        value: The acquisition's value.
+        mean: The model's prediction, in units of the cost.
+        std: Its standard deviation.
+        note: What there is to say about it.
+        hyperparameters: The model's, empty without one.
+    """
+
+    point: Any
+    kind: str
+    acquisition: str | None
+    value: float | None
+    mean: float | None
+    std: float | None
+    note: str | None
+    hyperparameters: dict[str, Any]
+
+
+class Pool:
+    """Processes that answer questions about studies, one question each at a time."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def suggest(self, question: Question, *, count: int, seed: int) -> list[Suggestion]:
+        """The next ``count`` points. The same arguments give the same points.
+
+        Raises:
+            ComputeUnavailable: No worker lives long enough to answer.
+        """
+        return await self._run(suggestions, question, count, seed)
+
+    async def recommend(self, question: Question) -> dict[str, Any] | None:
+        """The point with the best posterior mean, as a ``Recommendation``; None when no model can be had.
+
+        Raises:
+            ComputeUnavailable: No worker lives long enough to answer.
+        """
+        return await self._run(recommendation, question)
+
+    async def _run(self, task: Callable[..., Answer], *args: object) -> Answer:
+        try:
+            await self._client.wait_for_workers(1, timeout=WORKER_TIMEOUT_S)
+            answer: Answer = await self._client.submit(task, *args, pure=False)
+        except TimeoutError as error:
+            raise ComputeUnavailable(f"no worker has been there for {WORKER_TIMEOUT_S:g} s") from error
+        except KilledWorker as error:
+            raise ComputeUnavailable("every worker that tried to compute this died; is there enough memory?") from error
+        return answer
+
+
+@asynccontextmanager
+async def open_pool(workers: int) -> AsyncIterator[Pool]:
+    """A pool of worker processes on this machine, ended with the context. The workers warm up meanwhile."""
+    async with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            asynchronous=True,
+            dashboard_address=None,
+            env=ONE_THREAD,
+        ) as cluster,
+        Client(cluster, asynchronous=True, set_as_default=False) as client,
+    ):
+        warming = asyncio.create_task(client.register_plugin(Warm()))
+        try:
+            yield Pool(client)
+        finally:
+            warming.cancel()
+
+
+class Warm(WorkerPlugin):  # type: ignore[misc] # distributed has no types
+    """Makes each worker, a replaced one too, import the engine before its first question."""
+
+    name = "warm"
+
+    def setup(self, worker: object) -> None:
+        """Unpickling this class has imported this module, and torch with it."""
+        del worker
+        torch.set_num_threads(1)
+
+
+def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:
+    """The next ``count`` points; runs in a worker."""
+    problem, history = _posed(question)
+    return [
+        Suggestion(
+            point=found.point,
+            kind=found.kind,
+            acquisition=found.acquisition,
+            value=_finite(found.value),
+            mean=_finite(found.mean),
+            std=_finite(found.std),
+            note=found.note,
+            hyperparameters=found.hyperparameters,
+        )
+        for found in suggest(problem, history, count=count, seed=seed)
+    ]
+
+
+def recommendation(question: Question) -> dict[str, Any] | None:
+    """The point with the best posterior mean; runs in a worker."""
+    problem, history = _posed(question)
+    best = recommend(problem, history)
+    if best is None or not (math.isfinite(best.mean) and math.isfinite(best.std)):
+        return None
+    return {"point": best.point, "mean": best.mean, "std": best.std}
+
+
+def _posed(question: Question) -> tuple[Problem, History]:
+    torch.set_num_threads(1)  # the thread that runs tasks is not the one that imported torch
+    space = space_from_spec(question.space)
+    problem = Problem(
+        space,
+        nu=math.inf if question.nu == "inf" else question.nu,
+        acquisition=question.acquisition,
+        initial_size=question.initial_size,
+        around=None if question.around is None else space.check(question.around).row,
+        maximize=question.maximize,
+    )
+    history = History(
+        X=space.rows(question.observed),
+        Y=torch.tensor(question.costs, dtype=torch.float64),
+        pending=space.rows(question.pending),
+        failed=space.rows(question.failed),
+    )
+    return problem, history
+
+
+def _finite(value: float | None) -> float | None:
+    """The number, or None where JSON has none."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,79 @@
+"""The server process: it starts the application, says where it listens, and ends it on a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from types import FrameType
+
+import uvicorn
+from alembic.util import CommandError
+from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
+
+from geodrome_service.app import create_app, finish_waiting
+from geodrome_service.settings import Settings
+
+GRACE_S = 10  # answers that are being sent when a signal comes may take so long
+
+
+class StartError(Exception):
+    """The server cannot start; the message says why, and what to do."""
+
+
+class Server(uvicorn.Server):
+    """A server that says where it listens, and lets nobody wait for it when it stops."""
+
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=settings.host,
+                port=settings.port,
+                log_level="warning",
+                access_log=False,
+                timeout_graceful_shutdown=GRACE_S,
+            )
+        )
+        self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts listening, and says so in one line that other programs wait for."""
+        await super().startup(sockets)
+        if self.started:
+            host, port, *_ = self.servers[0].sockets[0].getsockname()
+            # The line is this command's output; a program that started it reads the port from it.
+            print(f"Geodrome listens on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)  # noqa: T201
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stops listening, answers whoever still waits, and ends the pool."""
+        await finish_waiting(self._app)
+        await super().shutdown(sockets)
+
+
+def run(settings: Settings) -> None:
+    """Runs the service until SIGINT or SIGTERM.
+
+    Raises:
+        StartError: The database cannot be used.
+    """
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    try:
+        app = create_app(settings)
+    except DBAPIError as error:
+        raise StartError(f"the database {settings.database} cannot be opened: {error.orig}") from error
+    except CommandError as error:
+        raise StartError(
+            f"the database {settings.database} was written by a newer Geodrome ({error}); install that version"
+        ) from error
+    # The server sends itself the signal again once it has stopped: that ends the process, orderly.
+    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGINT, _exit)
+    asyncio.run(Server(app, settings).serve())
+
+
+def _exit(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)

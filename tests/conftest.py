@@ -1,0 +1,108 @@
+"""What tests of several rooms share: the real server, in a process of its own, on a loopback port."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server process that answers.
+
+    Attributes:
+        url: Where it listens.
+        process: The process; its standard error goes to ``log``.
+        log: Everything that it complained about.
+    """
+
+    url: str
+    process: subprocess.Popen[str]
+    log: Path
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
+        """Ends the process and returns its exit code."""
+        self.process.send_signal(with_signal)
+        code = self.process.wait(STOP_TIMEOUT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+StartServer = Callable[[Path], RunningServer]
+
+
+@pytest.fixture(scope="session")
+def start_server() -> Iterator[StartServer]:
+    """Starts a server on a database file; whatever still runs at the end is ended."""
+    started: list[RunningServer] = []
+
+    def start(database: Path) -> RunningServer:
+        log = database.with_suffix(".log")
+        command = [sys.executable, "-m", "geodrome_service", "--port", "0", "--database", str(database)]
+        # The settings of whoever runs the tests are none of the server's business.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GEODROME_")}
+        with log.open("a") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
+        assert process.stdout is not None
+        line = process.stdout.readline()  # the line comes once it listens, or the end of the output when it cannot
+        assert line.startswith("Geodrome listens on "), log.read_text()
+        running = RunningServer(line.removeprefix("Geodrome listens on ").strip(), process, log)
+        started.append(running)
+        return running
+
+    yield start
+    for running in started:
+        if running.process.poll() is None:
+            running.stop()
+
+
+@pytest.fixture(scope="session")
+def running_server(start_server: StartServer, tmp_path_factory: pytest.TempPathFactory) -> RunningServer:
+    """A server that all tests share."""
+    return start_server(tmp_path_factory.mktemp("server") / "geodrome.db")
+
+
+@pytest.fixture(scope="session")
+def server(running_server: RunningServer) -> str:
+    """URL of the server that all tests share: make studies with names of your own."""
+    return running_server.url
+
+
+@pytest.fixture
+def study_name() -> str:
+    """A name that no other test uses."""
+    return f"study-{uuid.uuid4()}"
+
+
+@pytest.fixture(scope="session")
+def http(server: str) -> Iterator[httpx.Client]:
+    """Plain HTTP to the shared server, for tests of what really travels."""
+    with httpx.Client(base_url=server, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Waits until something is so, for things that happen in another process at a time of their own."""
+
+    def wait(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not is_so():
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.02)
+
+    return wait
