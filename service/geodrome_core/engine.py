@@ -160,7 +160,7 @@ def suggest(problem: Problem, history: History, count: int = 1, seed: int = 0) -
             note = "the model's best points are known already"
             out.append(_filling(problem.space, taken, generator, "fallback", note))
         else:
-            out.append(_chosen(problem, row, objective, posterior, scale, fit))
+            out.append(_chosen(problem, row, objective=objective, posterior=posterior, scale=scale, fit=fit))
         believed = out[-1].row.unsqueeze(0)
     return tuple(out)
 
@@ -251,6 +251,7 @@ def _incumbents(posterior: gp.Posterior, X: Float[Tensor, "n d"]) -> Float[Tenso
 def _chosen(
     problem: Problem,
     row: Float[Tensor, " d"],
+    *,
     objective: Objective,
     posterior: gp.Posterior,
     scale: CostScale,

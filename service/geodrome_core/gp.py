@@ -105,7 +105,7 @@ class Posterior:
         return mean, torch.sqrt(variance.clamp_min(1e-12 * float(self.outputscale)))
 
     def believe(self, x: Float[Tensor, "p d"]) -> Posterior:
-        """The posterior after the points ``x`` have been told their own predicted means: same mean, less uncertain there.
+        """The posterior after the points ``x`` have been told their own predicted means: as good, and less uncertain.
 
         Source:
             Ginsbourger, Le Riche, Carraro 2010, the "kriging believer".
@@ -168,7 +168,7 @@ def build(
     covariance = ScaleKernel(kernel, outputscale_prior=priors.outputscale(), outputscale_constraint=logarithm)
     noise = GreaterThan(SMALLEST_NOISE, transform=torch.exp, inv_transform=torch.log)
     likelihood = GaussianLikelihood(noise_prior=priors.noise(), noise_constraint=noise)
-    with validate_input_scaling(False):  # rows of a manifold are not meant to lie in a unit cube
+    with validate_input_scaling(state=False):  # rows of a manifold are not meant to lie in a unit cube
         model = SingleTaskGP(
             X, Y.unsqueeze(-1), likelihood=likelihood, covar_module=covariance, outcome_transform=None
         ).double()
@@ -192,7 +192,7 @@ def fit(
     model = build(space, X, Y, nu=nu, priors=priors)
     covariance, likelihood = model.covar_module, model.likelihood
     mean = model.mean_module
-    mean.requires_grad_(False)  # has a closed form given the rest
+    mean.requires_grad_(requires_grad=False)  # has a closed form given the rest
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
@@ -212,7 +212,7 @@ def fit(
     bounds[noise_index] = (math.log(1e-3 * SMALLEST_NOISE), math.log(10.0))
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MAX_ITERATIONS})
     loss(found.x)
-    model.requires_grad_(False)
+    model.requires_grad_(requires_grad=False)
     model.eval()
     kernel, outputscale, noise = covariance.base_kernel, covariance.outputscale.detach(), likelihood.noise.detach()
     hyperparameters: dict[str, float | dict[str, float]] = {

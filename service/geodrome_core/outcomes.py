@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 KNEE = 3.0
-"""Costs worse than this many robust standard deviations above the median are compressed: log growth instead of linear."""
+"""Costs more than this many robust standard deviations above the median grow by their logarithm from there on."""
 
 MAD_TO_STD = 1.4826  # standard deviation of a normal law over its median absolute deviation
 
@@ -19,7 +19,7 @@ MAD_TO_STD = 1.4826  # standard deviation of a normal law over its median absolu
 class CostScale:
     """A monotone change of scale: minimization, standardized, and robust to bad outliers.
 
-    Small costs matter to a search, huge ones say only "bad": one cost of 1e50 among ordinary ones must not flatten them.
+    Small costs matter to a search, huge ones say only "bad": one of 1e50 among ordinary ones must not flatten these.
     Good costs are never compressed.
 
     Attributes:

@@ -1,8 +1,8 @@
 """Riemannian trust regions: maximizing a smooth function on a manifold from many starts at once.
 
-At an iterate x, tangent coordinates xi and a second-order retraction R make f(R_x(xi)) a function on R^m whose gradient
-and Hessian at 0 are the Riemannian ones. Both are exact (autograd, m backward passes for all starts together), and so is
-the solution of the quadratic model within the trust radius (an eigendecomposition, the hard case included).
+At an iterate x, tangent coordinates xi and a second-order retraction R make f(R_x(xi)) a function on R^m whose
+gradient and Hessian at 0 are the Riemannian ones. Both are exact (autograd, m backward passes for all starts together),
+and so is the solution of the quadratic model within the trust radius (an eigendecomposition, the hard case included).
 
 A domain with a border is kept by a barrier: f + mu b is maximized for a falling mu, each time from the last optimum, so
 that iterates stay strictly inside and converge to the border where the maximum lies there. A step that would leave the
@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from geodrome_core.acquisition import Objective
@@ -94,7 +94,7 @@ def step_within(
     curvature, axes = torch.linalg.eigh(hessian)
     along = (axes.mT @ gradient.unsqueeze(-1)).squeeze(-1)
     size = along.norm(dim=-1)
-    # Hard case: no slope along the lowest axis. A trace of one breaks the tie and moves the optimum by less than rounding.
+    # Hard case: no slope along the lowest axis. A trace of one breaks the tie; its effect is below rounding.
     flat = along[:, 0].abs() < 1e-14 * (1 + size)
     along = torch.cat([torch.where(flat, 1e-12 * (1 + size), along[:, 0]).unsqueeze(-1), along[:, 1:]], -1)
     newton = -along / curvature.clamp_min(1e-300)
@@ -121,7 +121,7 @@ class _Guarded:
     manifold: Manifold
     weight: Tensor
 
-    def at(self, index: Float[Tensor, " b"] | Tensor) -> _Guarded:
+    def at(self, index: Int[Tensor, " k"]) -> _Guarded:
         """For some of the starts."""
         return _Guarded(self.objective, self.manifold, self.weight[index])
 

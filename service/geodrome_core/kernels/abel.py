@@ -47,8 +47,8 @@ def _integrate(w: Float[Tensor, " k"], u: Float[Tensor, " t"], *, step: float, r
     weights[0] /= 2
     c2 = 2 / _squared_distance(points, 1)[1]
     y = _squared_distance(points[:, None] + 2 * c2[:, None] * torch.sinh(tau / 2) ** 2, 3)  # each (k, nodes)
-    # (-d/dw)^j exp(-y/4u) = p_j (4u)^-j exp(-y/4u): p_1 = y', p_2 = y'^2 - 4u y'', p_3 = y'^3 - 12u y' y'' + 16u^2 y'''.
-    # Every term is positive, since y' is completely monotone.
+    # (-d/dw)^j exp(-y/4u) = p_j (4u)^-j exp(-y/4u) with p_1 = y', p_2 = y'^2 - 4u y'' and
+    # p_3 = y'^3 - 12u y' y'' + 16u^2 y'''. Every term is positive, since y' is completely monotone.
     monomials = torch.stack([y[1], y[1] ** 2, -y[2], y[1] ** 3, -y[1] * y[2], y[3]], -1)
     monomials = monomials * (torch.sqrt(c2)[:, None] * weights)[..., None]  # (k, nodes, 6)
     out = torch.empty(3, len(u), len(w), dtype=w.dtype)
@@ -64,7 +64,7 @@ def _integrate(w: Float[Tensor, " k"], u: Float[Tensor, " t"], *, step: float, r
 
 
 def _squared_distance(w: Float[Tensor, "*b"], order: int) -> list[Float[Tensor, "*b"]]:
-    """y = arccosh(1 + w)^2 and its derivatives up to ``order`` (at most 3).
+    """The function y = arccosh(1 + w)^2 and its derivatives up to ``order`` (at most 3).
 
     Near 0 by Taylor series, else from  w (w + 2) y'' = 2 - (1 + w) y'  and its derivative, which cancel near 0.
     """

@@ -137,10 +137,8 @@ class JacobiHeat(HeatKernel):
         parts = [self._short.at(u[u < SHORT_TIME]), self._series(u[u >= SHORT_TIME])]
         order = torch.argsort(torch.cat([torch.nonzero(u < SHORT_TIME), torch.nonzero(u >= SHORT_TIME)]).flatten())
         peaks = [part.log_peak for part in parts if part.log_peak is not None]
-        return Heat(
-            *(torch.cat([getattr(part, name) for part in parts])[order] for name in ("h", "q", "q2")),
-            log_peak=torch.cat(peaks)[order],
-        )
+        h, q, q2 = (torch.cat([getattr(part, name) for part in parts])[order] for name in ("h", "q", "q2"))
+        return Heat(h, q, q2, torch.cat(peaks)[order])
 
     def _log_terms(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t l"]:
         return self._log_weights - u[:, None] * self._eigenvalues
@@ -281,7 +279,7 @@ class _ShortTime:
         return torch.from_numpy(y), torch.from_numpy(a)
 
     def log_peak(self, u: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
-        """log p_u(0)."""
+        """Logarithm of p_u(0)."""
         return torch.log(self._powers(u) @ self._peak) - self._dim / 2 * torch.log(4 * math.pi * u)
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:

@@ -76,7 +76,7 @@ def with_derivatives(
     return value
 
 
-class GeodesicKernel(Kernel):
+class GeodesicKernel(Kernel):  # type: ignore[misc]
     """A normalized Matérn kernel with one lengthscale, in the unit of geodesic distance.
 
     Args:
@@ -87,7 +87,7 @@ class GeodesicKernel(Kernel):
     has_lengthscale = True
 
     def __init__(self, *, nu: float = 2.5, **kwargs: Any) -> None:
-        if not 0.1 <= nu:
+        if not nu >= 0.1:
             raise ValueError(f"nu is {nu}; it must be at least 0.1")
         super().__init__(**kwargs)
         self.nu = nu
