@@ -14,14 +14,13 @@ Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.acquisition import Objective
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.search import DEFAULT_TOLERANCE, Pullback, Search, Tolerance
 
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
 """Ratios of gained to predicted increase: steps above the first are taken; the radius changes beyond the others."""
@@ -32,40 +31,12 @@ BARRIER_FALL = (1e-1, 1e-3, 1e-5, 1e-7)
 HALVINGS = 40
 
 
-@dataclass(frozen=True)
-class Search:
-    """Where the starts ended.
-
-    Attributes:
-        points: (b, d) the optima, in the domain.
-        values: (b,) the function there.
-        iterations: Batched iterations, all barriers together.
-    """
-
-    points: Tensor
-    values: Tensor
-    iterations: int
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """When a start is done.
-
-    Attributes:
-        gradient: Norm of the Riemannian gradient, relative to 1 + that at the start.
-        iterations: At most, for each barrier weight.
-    """
-
-    gradient: float = 1e-6
-    iterations: int = 50
-
-
 def maximize(
     objective: Objective,
     manifold: Manifold,
     starts: Float[Tensor, "b d"],
     *,
-    tolerance: Tolerance = Tolerance(),
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
 ) -> Search:
     """Maximizes from all starts together.
 
@@ -76,12 +47,12 @@ def maximize(
         tolerance: When to stop.
     """
     points, iterations = starts, 0
-    slope = _Guarded(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype)).slope(starts)
+    slope = Pullback(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype)).slope(starts)
     for fall in BARRIER_FALL if manifold.has_border else (0.0,):
         weight = fall * slope.clamp_min(1e-12)
         # On the way to a small barrier, a rough centre is enough.
         goal = torch.maximum(tolerance.gradient * (1 + slope), 0.1 * weight)
-        points, more = _ascend(_Guarded(objective, manifold, weight), points, goal, tolerance.iterations)
+        points, more = _ascend(Pullback(objective, manifold, weight), points, goal, tolerance.iterations)
         iterations += more
     with torch.no_grad():
         return Search(points, objective(points), iterations)
@@ -109,54 +80,8 @@ def step_within(
     return (axes @ step.unsqueeze(-1)).squeeze(-1)
 
 
-@dataclass(frozen=True)
-class _Guarded:
-    """The objective plus a barrier of its own weight for each start; minus infinity outside the domain.
-
-    Attributes:
-        weight: (b,) zero where there is no border.
-    """
-
-    objective: Objective
-    manifold: Manifold
-    weight: Tensor
-
-    def at(self, index: Int[Tensor, " k"]) -> _Guarded:
-        """For some of the starts."""
-        return _Guarded(self.objective, self.manifold, self.weight[index])
-
-    def value(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-        """Objective and barrier together."""
-        if not self.manifold.has_border:
-            return self.objective(x)
-        barrier = self.manifold.barrier(x)
-        outside = torch.isneginf(barrier)
-        return torch.where(outside, -torch.inf, self.objective(x) + self.weight * torch.where(outside, 0.0, barrier))
-
-    def slope(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-        """Norm of the Riemannian gradient."""
-        xi, value = self._pulled_back(x)
-        (gradient,) = torch.autograd.grad(value.sum(), xi)
-        return gradient.norm(dim=-1)
-
-    def expand(
-        self, x: Float[Tensor, "b d"]
-    ) -> tuple[Float[Tensor, " b"], Float[Tensor, "b m"], Float[Tensor, "b m m"]]:
-        """Value, gradient and Hessian in tangent coordinates at ``x``."""
-        xi, value = self._pulled_back(x)
-        (gradient,) = torch.autograd.grad(value.sum(), xi, create_graph=True)
-        dim = self.manifold.dim
-        columns = [torch.autograd.grad(gradient[:, i].sum(), xi, retain_graph=i + 1 < dim)[0] for i in range(dim)]
-        hessian = torch.stack(columns, 1)
-        return value.detach(), gradient.detach(), 0.5 * (hessian + hessian.mT)
-
-    def _pulled_back(self, x: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "b m"], Float[Tensor, " b"]]:
-        xi = torch.zeros(len(x), self.manifold.dim, dtype=x.dtype, requires_grad=True)
-        return xi, self.value(self.manifold.retract(x, self.manifold.tangent(x, xi)))
-
-
 def _ascend(
-    function: _Guarded, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"], limit: int
+    function: Pullback, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"], limit: int
 ) -> tuple[Float[Tensor, "b d"], int]:
     """Trust-region Newton steps until each start's gradient is below its goal."""
     points = starts.clone()
@@ -186,7 +111,7 @@ def _ascend(
 
 
 def _stay_inside(
-    function: _Guarded, x: Float[Tensor, "b d"], step: Float[Tensor, "b m"]
+    function: Pullback, x: Float[Tensor, "b d"], step: Float[Tensor, "b m"]
 ) -> tuple[Float[Tensor, "b m"], Float[Tensor, "b d"], Float[Tensor, " b"]]:
     """The steps, halved until they stay in the domain; where they lead, and the values there."""
     for _ in range(HALVINGS):

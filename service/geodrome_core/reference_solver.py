@@ -1,0 +1,123 @@
+"""pymanopt's trust regions behind the call of ours: one start after another, a truncated conjugate gradient inside.
+
+Slower by an order of magnitude; it shares neither loop nor subproblem with ``trust_region``, so that tests can compare.
+A domain is kept by refusing steps that leave it, without a barrier: optima on a border are not found.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymanopt
+import torch
+from jaxtyping import Float
+from pymanopt.manifolds.manifold import Manifold as PymanoptManifold
+from pymanopt.optimizers import TrustRegions
+from torch import Tensor
+
+from geodrome_core.acquisition import Objective
+from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.search import DEFAULT_TOLERANCE, Pullback, Search, Tolerance
+
+
+def maximize(
+    objective: Objective,
+    manifold: Manifold,
+    starts: Float[Tensor, "b d"],
+    *,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+) -> Search:
+    """Maximizes from each start; arguments and result as in ``trust_region.maximize``."""
+    ends, iterations = [], 0
+    slopes = Pullback(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype)).slope(starts)
+    for start, slope in zip(starts, slopes.tolist(), strict=True):
+        solver = TrustRegions(
+            max_iterations=tolerance.iterations,
+            min_gradient_norm=tolerance.gradient * (1 + slope),
+            min_step_size=1e-14,
+            verbosity=0,
+        )
+        # initial_point is copied, since pymanopt keeps references.
+        result = solver.run(_problem(objective, manifold), initial_point=start.numpy().copy())
+        ends.append(torch.from_numpy(np.asarray(result.point)))
+        iterations += result.iterations
+    points = manifold.nearest(torch.stack(ends))
+    with torch.no_grad():
+        return Search(points, objective(points), iterations)
+
+
+def _problem(objective: Objective, manifold: Manifold) -> pymanopt.Problem:
+    """Minimization of minus the objective, with its Riemannian gradient and Hessian."""
+    wrapped = _Wrapped(manifold)
+    weight = torch.zeros(1, dtype=torch.float64)
+    pullback = Pullback(objective, manifold, weight)
+
+    def expand(x: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
+        row = torch.from_numpy(x)
+        _, gradient, hessian = pullback.expand(row.unsqueeze(0))
+        return manifold.basis(row), gradient[0], hessian[0]
+
+    @pymanopt.function.numpy(wrapped)  # type: ignore[untyped-decorator]
+    def cost(x: np.ndarray) -> float:
+        with torch.no_grad():
+            return -float(pullback.value(torch.from_numpy(x).unsqueeze(0)))
+
+    @pymanopt.function.numpy(wrapped)  # type: ignore[untyped-decorator]
+    def gradient(x: np.ndarray) -> np.ndarray:
+        basis, slope, _ = expand(x)
+        return (-slope @ basis).numpy()
+
+    @pymanopt.function.numpy(wrapped)  # type: ignore[untyped-decorator]
+    def hessian(x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        basis, _, curvature = expand(x)
+        tangent = torch.from_numpy(u).expand_as(basis)
+        coordinates = manifold.inner(torch.from_numpy(x).expand_as(basis), basis, tangent)
+        return (-(curvature @ coordinates) @ basis).numpy()
+
+    return pymanopt.Problem(wrapped, cost, riemannian_gradient=gradient, riemannian_hessian=hessian)
+
+
+class _Wrapped(PymanoptManifold):  # type: ignore[misc]
+    """One of our manifolds, as pymanopt sees it."""
+
+    def __init__(self, manifold: Manifold) -> None:
+        super().__init__(type(manifold).__name__, manifold.dim, point_layout=1)
+        self._manifold = manifold
+
+    @property
+    def typical_dist(self) -> float:
+        """Scale of the largest step."""
+        return self._manifold.diameter
+
+    def inner_product(self, point: Any, tangent_vector_a: Any, tangent_vector_b: Any) -> float:
+        """Riemannian inner product."""
+        return float(self._manifold.inner(*(torch.from_numpy(v) for v in (point, tangent_vector_a, tangent_vector_b))))
+
+    def projection(self, point: Any, vector: Any) -> Any:
+        """Tangent vector nearest to ``vector``."""
+        return self._manifold.project(torch.from_numpy(point), torch.from_numpy(vector)).numpy()
+
+    def to_tangent_space(self, point: Any, vector: Any) -> Any:
+        """Removes what rounding has left beside the tangent space."""
+        return self.projection(point, vector)
+
+    def norm(self, point: Any, tangent_vector: Any) -> float:
+        """Length of a tangent vector."""
+        return float(self._manifold.norm(torch.from_numpy(point), torch.from_numpy(tangent_vector)))
+
+    def random_point(self) -> Any:
+        """Never asked for: every search has its start."""
+        return self._manifold.random(1, torch.Generator().manual_seed(0))[0].numpy()
+
+    def random_tangent_vector(self, point: Any) -> Any:
+        """Never asked for: the solver's randomized variant is off."""
+        return self.projection(point, point)
+
+    def zero_vector(self, point: Any) -> Any:
+        """Zero."""
+        return np.zeros_like(point)
+
+    def retraction(self, point: Any, tangent_vector: Any) -> Any:
+        """Our second-order retraction."""
+        return self._manifold.retract(torch.from_numpy(point), torch.from_numpy(tangent_vector)).numpy()
