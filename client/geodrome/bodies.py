@@ -53,7 +53,7 @@ def _non_finite(value: Any, pointer: str) -> Iterator[FieldError]:
 def _refusal(faults: list[FieldError]) -> InvalidRequest:
     field = faults[0].pointer.split("/")[1]
     if field in COST_FIELDS:
-        return InvalidCost("a cost is a finite number; for a run without one, say that it failed", errors=faults)
+        return InvalidCost("for a run without a cost, say that it failed (outcome: failed)", errors=faults)
     if field == "point":
-        return InvalidPoint("coordinates are finite numbers", errors=faults)
+        return InvalidPoint("its coordinates are finite numbers", errors=faults)
     return InvalidRequest("JSON has only finite numbers", errors=faults)

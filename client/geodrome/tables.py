@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterable
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from geodrome import schemas
 
+PIPE_WIDTH = 10_000
+
 
 def show_studies(records: Iterable[schemas.Study]) -> None:
     """One line for each study."""
-    table = Table("name", "space", "state", "completed", "running", "failed", "best", box=None)
+    table = Table(_folded("name"), "space", "state", "completed", "running", "failed", "best", box=None)
     for record in records:
         counts = record.counts
         table.add_row(
@@ -65,7 +67,7 @@ def show_best(best: schemas.Best) -> None:
 
 def show_asked(records: Iterable[schemas.Trial]) -> None:
     """The points to run now."""
-    table = Table("trial", "point", "from", "lease ends", box=None)
+    table = Table("trial", _folded("point"), "from", "lease ends", box=None)
     for record in records:
         ends = f"{record.lease_expires_at:%Y-%m-%d %H:%M:%S %Z}" if record.lease_expires_at else ""
         table.add_row(str(record.number), _point(record.point), record.origin.kind, ends)
@@ -84,15 +86,17 @@ def show_told(record: schemas.Trial) -> None:
 
 
 def _pairs() -> Table:
-    table = Table(box=None, show_header=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    return table
+    return Table(Column(style="bold"), _folded(""), box=None, show_header=False)
+
+
+def _folded(header: str) -> Column:
+    # What is too long for the terminal goes on below: a name or a point that ends in "…" cannot be copied.
+    return Column(header, overflow="fold")
 
 
 def _point(point: schemas.Point) -> Text:
     # Text, because rich reads square brackets in a string as markup.
-    return Text(json.dumps(point), overflow="fold")
+    return Text(json.dumps(point))
 
 
 def _cost(best: schemas.Trial | None, unit: str | None) -> Text:
@@ -102,4 +106,6 @@ def _cost(best: schemas.Trial | None, unit: str | None) -> Text:
 
 
 def _print(shown: Table | Text) -> None:
-    Console().print(shown)
+    terminal = Console()
+    # In a pipe, a row is one line.
+    (terminal if terminal.is_terminal else Console(width=PIPE_WIDTH)).print(shown)

@@ -18,8 +18,8 @@ ROTATION = '{"type": "rotation"}'
 @pytest.fixture
 def command(monkeypatch, capsys):
     """Runs the command line in this process: exit code, standard output, error stream."""
-    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
 
     def run(*arguments: str):
         with pytest.raises(SystemExit) as exited:
@@ -118,8 +118,7 @@ def test_a_study_is_made_shown_and_listed(live, tmp_path):
     assert all(word in out for word in (name, "eigenvalues", "maximize", "nu inf", "9 of 9 left"))
     code, out, _ = command("study", "list", "--prefix", name)
     assert code == 0
-    assert name in out
-    assert "spd" in out
+    assert out.splitlines()[1].split()[:3] == [name, "spd", "active"]
 
 
 def test_a_name_that_is_taken_is_refused_unless_it_may_be_loaded(live):
