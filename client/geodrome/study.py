@@ -102,8 +102,7 @@ class Study:
         self._path = f"/v1/studies/{quote(record.id, safe='')}"
 
     def __repr__(self) -> str:
-        counts = self.record.counts
-        return f"<study {self.name}: {counts.completed} completed, {counts.running} running, {counts.failed} failed>"
+        return f"<study {self.name}: {self.record.space.type}, {self.record.state.value}>"
 
     @property
     def name(self) -> str:
