@@ -48,7 +48,7 @@ def log_improvement(z: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     low = z.clamp_max(ASYMPTOTIC)
     r = 1 / low**2
     tail = torch.log(r * (1 - r * (3 - r * (15 - r * (105 - r * 945)))))
-    log_density = -0.5 * torch.where(z < -1, z, -1.0) ** 2 - 0.5 * math.log(2 * math.pi)
+    log_density = -0.5 * torch.where(z <= -1, z, -1.0) ** 2 - 0.5 * math.log(2 * math.pi)
     beyond = log_density + torch.where(z < ASYMPTOTIC, tail, torch.log1p(middle * mills))
     return torch.where(z > -1, direct, beyond)
 

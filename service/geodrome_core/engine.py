@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -70,7 +70,7 @@ class History:
     failed: Tensor
 
     @classmethod
-    def empty(cls, space: Space) -> Self:
+    def empty(cls, space: Space) -> History:
         """Nothing known yet."""
         none = space.rows([])
         return cls(none, torch.empty(0, dtype=torch.float64), none, none)

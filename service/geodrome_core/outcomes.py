@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 KNEE = 3.0
-"""Costs more than this many robust standard deviations above the median grow by their logarithm from there on."""
+"""Costs more than this many robust standard deviations from the median are compressed, by a logarithm taken twice."""
+
+LARGEST = 1e300
+"""Costs beyond it count as it: their differences would overflow."""
 
 MAD_TO_STD = 1.4826  # standard deviation of a normal law over its median absolute deviation
 
@@ -19,8 +21,7 @@ MAD_TO_STD = 1.4826  # standard deviation of a normal law over its median absolu
 class CostScale:
     """A monotone change of scale: minimization, standardized, and robust to bad outliers.
 
-    Small costs matter to a search, huge ones say only "bad": one of 1e50 among ordinary ones must not flatten these.
-    Good costs are never compressed.
+    Differences among ordinary costs guide a search; one of 1e50 among them must not flatten these. It stays the worst.
 
     Attributes:
         sign: +1 to minimize, -1 to maximize.
@@ -38,12 +39,14 @@ class CostScale:
     def of(cls, costs: Float[Tensor, " n"], *, maximize: bool = False) -> CostScale:
         """The scale of these costs; any finite costs will do."""
         sign = -1.0 if maximize else 1.0
-        signed = sign * costs
+        signed = (sign * costs).clamp(-LARGEST, LARGEST)
         center = float(signed.median())
         deviations = (signed - center).abs()
-        # More than half the costs may be equal: then ordinary deviations, the largest left out, must serve.
-        spread = MAD_TO_STD * float(deviations.median()) or float(deviations.sort().values[:-1].mean()) or 1.0
-        spread = spread if math.isfinite(spread) else 1.0
+        # More than half the costs may be equal: then all deviations but the largest must serve.
+        largest = float(deviations.max())
+        spread = MAD_TO_STD * float(deviations.median()) or float(deviations.sort().values[:-1].sum()) / len(costs)
+        # What is smaller is rounding of the costs, or would overflow below.
+        spread = max(spread or largest, 1e-12 * abs(center), 1e-100 * largest) if largest else 1.0
         bent = _bend((signed - center) / spread)
         std = float(bent.std(correction=0)) if len(costs) > 1 else 0.0
         return cls(sign, center, spread, float(bent.mean()), std or 1.0)
@@ -62,8 +65,10 @@ class CostScale:
 
 
 def _bend(z: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-    return torch.where(z > KNEE, KNEE + torch.log1p((z - KNEE).clamp_min(0)), z)
+    beyond = (z.abs() - KNEE).clamp_min(0)
+    return torch.where(beyond > 0, z.sign() * (KNEE + torch.log1p(torch.log1p(beyond))), z)
 
 
 def _unbend(z: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-    return torch.where(z > KNEE, KNEE + torch.expm1((z - KNEE).clamp(0, 600)), z)
+    beyond = (z.abs() - KNEE).clamp_min(0)
+    return torch.where(beyond > 0, z.sign() * (KNEE + torch.expm1(torch.expm1(beyond).clamp_max(600))), z)
