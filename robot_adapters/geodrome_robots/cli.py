@@ -86,7 +86,7 @@ def list_robots(
 
 def demo(
     *,
-    trials: Annotated[int, typer.Option(min=6, help="How many, for each method.")] = 40,
+    trials: Annotated[int, typer.Option(min=6, help="How many, for each method; the first 5 need no model.")] = 40,
     seed: Annotated[int, typer.Option(min=0, help="Of the study and of the random search.")] = 0,
     directory: Annotated[Path, typer.Option(help="Where database, log and plot go.")] = Path("demo"),
 ) -> None:

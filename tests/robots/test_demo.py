@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 
@@ -36,22 +36,16 @@ def test_the_demo_ends_with_the_two_costs_and_leaves_a_plot(tmp_path):
 def test_a_demo_that_is_ended_takes_its_server_with_it(tmp_path):
     command = [sys.executable, "-m", "geodrome.cli", "demo", "--trials", "1000", "--directory", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as demo:
-        url = None
-        for line in demo.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)", line):
-                url = int(found[1])
-                break
+        listening = demo.stdout.readline()
         demo.send_signal(signal.SIGTERM)
         code = demo.wait(timeout=60)
 
-    assert url is not None
+    port = re.fullmatch(r"Geodrome listens on http://127\.0\.0\.1:(\d+)\n", listening)[1]
     assert code == 130
-    assert not _answers(url)
+    assert not _answers(int(port))
 
 
 def _answers(port: int) -> bool:
-    import socket
-
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -60,7 +54,7 @@ def test_a_server_that_does_not_start_is_told_with_its_log(tmp_path):
     (tmp_path / "geodrome.db").mkdir()  # a folder where the database belongs
     command = [sys.executable, "-m", "geodrome.cli", "demo", "--directory", str(tmp_path)]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     assert done.returncode == 1
     assert "the server ended with code" in done.stderr
