@@ -12,7 +12,7 @@ from torch import Tensor
 
 from geodrome_core import gp
 from geodrome_core.acquisition import ACQUISITIONS, Objective
-from geodrome_core.geometry.space import Space
+from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.initial import space_filling
 from geodrome_core.outcomes import CostScale
 from geodrome_core.trust_region import maximize
@@ -155,12 +155,12 @@ def suggest(problem: Problem, history: History, count: int = 1, seed: int = 0) -
         with torch.no_grad():
             best = float(posterior.mean_std(history.X)[0].min())
         objective = acquisition(posterior, best)
-        row = _search(problem.space, objective, _incumbents(posterior, history.X), taken, generator)
-        if row is None:
+        found = _search(problem.space, objective, _incumbents(posterior, history.X), taken, generator)
+        if found is None:
             note = "the model's best points are known already"
             out.append(_filling(problem.space, taken, generator, "fallback", note))
         else:
-            out.append(_chosen(problem, row, objective=objective, posterior=posterior, scale=scale, fit=fit))
+            out.append(_chosen(problem, found, objective=objective, posterior=posterior, scale=scale, fit=fit))
         believed = out[-1].row.unsqueeze(0)
     return tuple(out)
 
@@ -175,16 +175,16 @@ def recommend(problem: Problem, history: History, seed: int = 0) -> Recommendati
     if posterior is None:
         return None
     generator = torch.Generator().manual_seed(seed)
-    row = _search(
+    found = _search(
         problem.space,
         lambda x: -posterior.mean_std(x)[0],
         _incumbents(posterior, history.X),
         problem.space.rows([]),
         generator,
     )
-    assert row is not None, "with nothing taken, the best end of the search is free"
-    mean, std = _predict(posterior, scale, row)
-    return Recommendation(problem.space.point(row), mean, std)
+    assert found is not None, "with nothing taken, the best end of the search is free"
+    mean, std = _predict(posterior, scale, found.row)
+    return Recommendation(found.point, mean, std)
 
 
 def _initial(problem: Problem, taken: Float[Tensor, "n d"], generator: torch.Generator) -> Suggestion:
@@ -201,8 +201,8 @@ def _filling(
     kind: Literal["initial", "fallback"],
     note: str | None,
 ) -> Suggestion:
-    row = _settled(space, space_filling(space.manifold, 1, taken=taken, generator=generator))[0]
-    return Suggestion(row, space.point(row), kind, note=note)
+    (place,) = _settled(space, space_filling(space.manifold, 1, taken=taken, generator=generator))
+    return Suggestion(place.row, place.point, kind, note=note)
 
 
 def _search(
@@ -211,7 +211,7 @@ def _search(
     incumbents: Float[Tensor, "i d"],
     taken: Float[Tensor, "n d"],
     generator: torch.Generator,
-) -> Float[Tensor, " d"] | None:
+) -> CheckedPoint | None:
     """Best maximum of the objective that is no taken point; None if all ends are taken."""
     manifold = space.manifold
     with torch.no_grad():
@@ -228,17 +228,17 @@ def _search(
     found = maximize(objective, manifold, starts)
     ends = _settled(space, found.points)
     with torch.no_grad():
-        order = objective(ends).argsort(descending=True, stable=True)
-    for end in ends[order]:
-        if len(taken) == 0 or float(manifold.distance(end, taken).min()) > SAME_POINT:
-            return end
+        order = objective(torch.stack([end.row for end in ends])).argsort(descending=True, stable=True)
+    for index in order.tolist():
+        if len(taken) == 0 or float(manifold.distance(ends[index].row, taken).min()) > SAME_POINT:
+            return ends[index]
     return None
 
 
-def _settled(space: Space, rows: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
+def _settled(space: Space, rows: Float[Tensor, "b d"]) -> list[CheckedPoint]:
     """The rows as they will be read back: on the manifold, in the domain, and through JSON."""
     inside = space.manifold.clamp(space.manifold.nearest(rows))
-    return space.rows([space.point(row) for row in inside])
+    return [space.check(space.point(row)) for row in inside]
 
 
 def _incumbents(posterior: gp.Posterior, X: Float[Tensor, "n d"]) -> Float[Tensor, "i d"]:
@@ -250,20 +250,18 @@ def _incumbents(posterior: gp.Posterior, X: Float[Tensor, "n d"]) -> Float[Tenso
 
 def _chosen(
     problem: Problem,
-    row: Float[Tensor, " d"],
+    place: CheckedPoint,
     *,
     objective: Objective,
     posterior: gp.Posterior,
     scale: CostScale,
     fit: gp.Fit,
 ) -> Suggestion:
-    mean, std = _predict(posterior, scale, row)
+    mean, std = _predict(posterior, scale, place.row)
     with torch.no_grad():
-        value = float(objective(row.unsqueeze(0)))
+        value = float(objective(place.row.unsqueeze(0)))
     note = None if fit.status is gp.FitStatus.CONVERGED else fit.status.value
-    return Suggestion(
-        row, problem.space.point(row), "model", problem.acquisition, value, mean, std, note, fit.hyperparameters
-    )
+    return Suggestion(place.row, place.point, "model", problem.acquisition, value, mean, std, note, fit.hyperparameters)
 
 
 def _predict(posterior: gp.Posterior, scale: CostScale, row: Float[Tensor, " d"]) -> tuple[float, float]:

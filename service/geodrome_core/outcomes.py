@@ -39,7 +39,7 @@ class CostScale:
     def of(cls, costs: Float[Tensor, " n"], *, maximize: bool = False) -> CostScale:
         """The scale of these costs; any finite costs will do."""
         sign = -1.0 if maximize else 1.0
-        signed = (sign * costs).clamp(-LARGEST, LARGEST)
+        signed = sign * costs.clamp(-LARGEST, LARGEST)
         center = float(signed.median())
         deviations = (signed - center).abs()
         # More than half the costs may be equal: then all deviations but the largest must serve.
@@ -53,7 +53,8 @@ class CostScale:
 
     def forward(self, costs: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Costs on the model's scale: small is good."""
-        return (_bend((self.sign * costs - self.center) / self.spread) - self.mean) / self.std
+        signed = self.sign * costs.clamp(-LARGEST, LARGEST)
+        return (_bend((signed - self.center) / self.spread) - self.mean) / self.std
 
     def backward(self, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Costs, as they are told, of values on the model's scale."""

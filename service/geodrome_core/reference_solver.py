@@ -58,24 +58,28 @@ def _problem(objective: Objective, manifold: Manifold) -> pymanopt.Problem:
         _, gradient, hessian = pullback.expand(row.unsqueeze(0))
         return manifold.basis(row), gradient[0], hessian[0]
 
-    @pymanopt.function.numpy(wrapped)  # type: ignore[untyped-decorator]
     def cost(x: np.ndarray) -> float:
         with torch.no_grad():
             return -float(pullback.value(torch.from_numpy(x).unsqueeze(0)))
 
-    @pymanopt.function.numpy(wrapped)  # type: ignore[untyped-decorator]
     def gradient(x: np.ndarray) -> np.ndarray:
         basis, slope, _ = expand(x)
         return (-slope @ basis).numpy()
 
-    @pymanopt.function.numpy(wrapped)  # type: ignore[untyped-decorator]
     def hessian(x: np.ndarray, u: np.ndarray) -> np.ndarray:
         basis, _, curvature = expand(x)
         tangent = torch.from_numpy(u).expand_as(basis)
         coordinates = manifold.inner(torch.from_numpy(x).expand_as(basis), basis, tangent)
         return (-(curvature @ coordinates) @ basis).numpy()
 
-    return pymanopt.Problem(wrapped, cost, riemannian_gradient=gradient, riemannian_hessian=hessian)
+    function = pymanopt.function.numpy(wrapped)
+    # pymanopt looks at signatures, and takes only plain ones.
+    return pymanopt.Problem(
+        wrapped,
+        function(lambda x: cost(x)),
+        riemannian_gradient=function(lambda x: gradient(x)),
+        riemannian_hessian=function(lambda x, u: hessian(x, u)),
+    )
 
 
 class _Wrapped(PymanoptManifold):  # type: ignore[misc]

@@ -70,13 +70,15 @@ def step_within(
     along = torch.cat([torch.where(flat, 1e-12 * (1 + size), along[:, 0]).unsqueeze(-1), along[:, 1:]], -1)
     newton = -along / curvature.clamp_min(1e-300)
     inside = (curvature[:, 0] > 0) & (newton.norm(dim=-1) <= radius)
-    low = (-curvature[:, 0]).clamp_min(0)
-    high = low + along.norm(dim=-1) / radius + 1e-300
+    # The multiplier is the shift that makes the lowest curvature zero, plus something small: kept apart, since near the
+    # hard case the small part decides and would drown in the sum.
+    lifted = curvature + (-curvature[:, :1]).clamp_min(0)
+    low, high = torch.zeros_like(radius), along.norm(dim=-1) / radius + 1e-300
     for _ in range(60):  # |s| falls as the multiplier grows; bisection to the last digit
         middle = 0.5 * (low + high)
-        too_long = (along / (curvature + middle.unsqueeze(-1))).norm(dim=-1) > radius
+        too_long = (along / (lifted + middle.unsqueeze(-1))).norm(dim=-1) > radius
         low, high = torch.where(too_long, middle, low), torch.where(too_long, high, middle)
-    step = torch.where(inside.unsqueeze(-1), newton, -along / (curvature + high.unsqueeze(-1)))
+    step = torch.where(inside.unsqueeze(-1), newton, -along / (lifted + high.unsqueeze(-1)))
     return (axes @ step.unsqueeze(-1)).squeeze(-1)
 
 
@@ -90,7 +92,9 @@ def _ascend(
     active = torch.arange(len(points))
     for iteration in range(limit):
         value, gradient, hessian = function.at(active).expand(points[active])
-        going = (gradient.norm(dim=-1) > goal[active]) & (radius[active] > 1e-12 * largest)
+        # A small gradient with a way up is a saddle, not an optimum.
+        rising = torch.linalg.eigvalsh(hessian)[:, -1] > goal[active]
+        going = ((gradient.norm(dim=-1) > goal[active]) | rising) & (radius[active] > 1e-12 * largest)
         if not bool(going.any()):
             return points, iteration
         active, value, gradient, hessian = (t[going] for t in (active, value, gradient, hessian))

@@ -32,11 +32,11 @@ class Euclidean(Manifold):
         """``x + u``."""
         return x + u
 
-    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """``y - x``."""
         return y - x
 
-    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+    def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Length of the difference."""
         return torch.linalg.vector_norm(y - x, dim=-1)
 

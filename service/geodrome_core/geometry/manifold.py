@@ -49,11 +49,11 @@ class Manifold(ABC):
         """Point reached from ``x`` by the geodesic of initial velocity ``u`` in unit time."""
 
     @abstractmethod
-    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """Shortest tangent vector at ``x`` that ``exp`` carries to ``y``; at the cut locus, one of them."""
 
     @abstractmethod
-    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+    def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Geodesic distance."""
 
     @abstractmethod

@@ -43,11 +43,11 @@ class Product(Manifold):
         """Factor by factor."""
         return torch.cat([factor.exp(x[..., c], u[..., c]) for factor, c in self._parts()], -1)
 
-    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """Factor by factor."""
         return torch.cat([factor.log(x[..., c], y[..., c]) for factor, c in self._parts()], -1)
 
-    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+    def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Root of the sum of the factors' squared distances."""
         parts = [factor.distance(x[..., c], y[..., c]) for factor, c in self._parts()]
         return torch.linalg.vector_norm(torch.stack(parts, -1), dim=-1)

@@ -109,12 +109,12 @@ class Rotation(Manifold):
         q = torch.cat([torch.cos(half), 0.5 * torch.sinc(half / math.pi) * a], -1)
         return self._row(self._matrix(x) @ quaternion_to_matrix(q))
 
-    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """R log(R^T S); for half turns, one of the two."""
         between = self._matrix(x).mT @ self._matrix(y)
         return self._row(self._matrix(x) @ skew(rotation_vector(matrix_to_quaternion(between))))
 
-    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+    def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Angle of the rotation from ``x`` to ``y``, in radians, in [0, pi]."""
         q = matrix_to_quaternion(self._matrix(x).mT @ self._matrix(y))
         return 2 * torch.atan2(torch.linalg.vector_norm(q[..., 1:], dim=-1), q[..., 0])

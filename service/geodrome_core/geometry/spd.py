@@ -54,13 +54,13 @@ class SPD(Manifold):
         factor = self._factor(x)
         return self._color(factor, torch.linalg.matrix_exp(self._whiten(factor, u)))
 
-    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """L logm(L^-1 Y L^-T) L^T with X = L L^T."""
         factor = self._factor(x)
         values, vectors = torch.linalg.eigh(self._whiten(factor, y))
         return self._color(factor, (vectors * torch.log(values).unsqueeze(-2)) @ vectors.mT)
 
-    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+    def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Root of the sum of squared log-eigenvalues of X^-1 Y."""
         values = torch.linalg.eigvalsh(self._whiten(self._factor(x), y))
         return torch.linalg.vector_norm(torch.log(values), dim=-1)
@@ -147,14 +147,14 @@ class SPD(Manifold):
     def _factor(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return torch.linalg.cholesky(self._matrix(x))
 
-    def _whiten(self, factor: Float[Tensor, "*b k k"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
+    def _whiten(self, factor: Float[Tensor, "*#b k k"], u: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b k k"]:
         """L^-1 U L^-T, symmetric."""
         half = torch.linalg.solve_triangular(factor, self._matrix(u), upper=False)
         full = torch.linalg.solve_triangular(factor, half.mT, upper=False)
         return 0.5 * (full + full.mT)
 
     @staticmethod
-    def _color(factor: Float[Tensor, "*b k k"], s: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b d"]:
+    def _color(factor: Float[Tensor, "*#b k k"], s: Float[Tensor, "*#b k k"]) -> Float[Tensor, "*#b d"]:
         """L S L^T as a row, symmetric."""
         full = factor @ s @ factor.mT
         return (0.5 * (full + full.mT)).flatten(-2)

@@ -33,7 +33,7 @@ class Sphere(Manifold):
         angle = torch.linalg.vector_norm(u, dim=-1, keepdim=True)
         return self.nearest(torch.cos(angle) * x + torch.sinc(angle / math.pi) * u)
 
-    def log(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """Tangent vector whose norm is the angle; at the antipode, zero or one of the shortest."""
         # The second projection removes what rounding leaves along x near the antipode.
         u = self.project(x, self.project(x, y))
@@ -41,7 +41,7 @@ class Sphere(Manifold):
         angle = self.distance(x, y).unsqueeze(-1)
         return torch.where(sine > 0, angle / sine.clamp_min(TINY), 1.0) * u
 
-    def distance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
+    def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Angle in radians, in [0, pi]."""
         # acos(<x, y>) loses half the digits near 0 and pi; atan2 of the two chords keeps them all (Kahan).
         return 2 * torch.atan2(

@@ -162,7 +162,7 @@ class HyperbolicPlaneHeat(HeatKernel):
         w = self.panels.knots
         self.g = w * (2 + w)
         self.drift = 2 + 2 * w
-        self._short = _ShortTime(w, dim=2, e=-2, sign=-1)
+        self._short = _ShortTime(w, dim=2, e=-2.0, sign=-1)
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:
         """Short-time expansion below ``SHORT_TIME``, Abel integral above."""

@@ -94,7 +94,7 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
         self.double()
 
     @abstractmethod
-    def covariance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], kappa: Tensor) -> Float[Tensor, "*b"]:
+    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Kernel of broadcast pairs of points, for one lengthscale."""
 
     def forward(
@@ -137,7 +137,7 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
 class EuclideanMatern(GeodesicKernel):
     """Matérn kernel of R^n."""
 
-    def covariance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], kappa: Tensor) -> Float[Tensor, "*b"]:
+    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = |x - y|^2 / (2 kappa^2), with one table for all lengthscales."""
         w = ((x - y) ** 2).sum(-1) / (2 * kappa**2)
         return profile(flat_heat(), self.nu, torch.ones((), dtype=torch.float64), w)
@@ -146,7 +146,7 @@ class EuclideanMatern(GeodesicKernel):
 class SphereMatern(GeodesicKernel):
     """Matérn kernel of the sphere S^m, spectrum (2 nu / kappa^2 + l (l + m - 1))^(-nu - m/2)."""
 
-    def covariance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], kappa: Tensor) -> Float[Tensor, "*b"]:
+    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = 1 - cos = |x - y|^2 / 2: differences keep the digits that 1 - <x, y> loses."""
         w = 0.5 * ((x - y) ** 2).sum(-1)
         return profile(sphere_heat(x.shape[-1] - 1), self.nu, kappa, w)
@@ -155,7 +155,7 @@ class SphereMatern(GeodesicKernel):
 class RotationMatern(GeodesicKernel):
     """Matérn kernel of SO(3), spectrum (2 nu / kappa^2 + l (l + 1))^(-nu - 3/2); points are matrices, row by row."""
 
-    def covariance(self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], kappa: Tensor) -> Float[Tensor, "*b"]:
+    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = 1 - cos(rotation angle) = |X - Y|_F^2 / 4."""
         w = 0.25 * ((x - y) ** 2).sum(-1)
         return profile(rotation_heat(), self.nu, kappa, w)

@@ -35,7 +35,7 @@ FINEST = 1e-6
 class SPD2Matern(GeodesicKernel):
     """Matérn kernel of SPD(2), affine invariant; points are matrices, row by row."""
 
-    def covariance(self, x: Float[Tensor, "*b 4"], y: Float[Tensor, "*b 4"], kappa: Tensor) -> Float[Tensor, "*b"]:
+    def covariance(self, x: Float[Tensor, "*#b 4"], y: Float[Tensor, "*#b 4"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """A mixture of heat kernels in s = (l - l')^2 and w = cosh d_H - 1."""
         x_flat, x_plane = half_plane(x)
         y_flat, y_plane = half_plane(y)
@@ -97,7 +97,7 @@ def _components(nu: float, kappa: float) -> _Components:
     return _Components(0.25 / u[kept], h, q, q2, weight, derivative)
 
 
-def mixture(nu: float, kappa: Tensor, s: Float[Tensor, "*b"], w: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+def mixture(nu: float, kappa: Tensor, s: Float[Tensor, "*#b"], w: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
     """The Matérn kernel of SPD(2) at ``s`` and ``w``, differentiable twice in both and once in ``kappa``."""
     with torch.no_grad():
         parts = _components(nu, kappa.item())

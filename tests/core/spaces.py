@@ -1,0 +1,19 @@
+"""Spaces that the tests of the model and the search run over."""
+
+from __future__ import annotations
+
+SPACES = {
+    "real": {"type": "real", "bounds": [0.1, 1000], "scale": "log"},
+    "euclidean2": {"type": "euclidean", "dim": 2, "bounds": [[-1, 1], [5, 9]]},
+    "sphere2": {"type": "sphere", "dim": 2},
+    "rotation3": {"type": "rotation"},
+    "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10]},
+    "product": {
+        "type": "product",
+        "factors": {
+            "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10, 3000]},
+            "tool": {"type": "rotation", "order": "xyzw"},
+            "gain": {"type": "real", "bounds": [0, 1]},
+        },
+    },
+}

@@ -1,0 +1,238 @@
+"""``suggest``: pure, deterministic, on the manifold, inside the domain, and better than chance."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import torch
+from geodrome_core import History, Problem, recommend, space_from_spec, suggest, suggestion_seed
+
+from tests.core.spaces import SPACES
+
+
+def observed(name: str, count: int, seed: int = 0):
+    space = space_from_spec(SPACES[name])
+    manifold = space.manifold
+    generator = torch.Generator().manual_seed(seed)
+    X = manifold.random(count, generator)
+    target = manifold.random(1, generator)
+    Y = 5 + 3 * manifold.distance(X, target) / manifold.diameter
+    none = space.rows([])
+    return space, target, History(X, Y, pending=none, failed=none)
+
+
+def as_float32(point):
+    if isinstance(point, dict):
+        return {key: as_float32(value) for key, value in point.items()}
+    if isinstance(point, list):
+        return [as_float32(value) for value in point]
+    return torch.tensor(point, dtype=torch.float32).double().item()
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_the_same_arguments_give_the_same_points(name):
+    space, _, history = observed(name, 8)
+    problem = Problem(space)
+    before = history.X.clone(), history.Y.clone()
+
+    first = suggest(problem, history, 2, seed=7)
+    second = suggest(problem, history, 2, seed=7)
+
+    assert [item.point for item in first] == [item.point for item in second]
+    assert [item.value for item in first] == [item.value for item in second]
+    assert torch.equal(history.X, before[0])
+    assert torch.equal(history.Y, before[1])
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_suggestions_lie_inside_also_after_json_and_float32(name):
+    space, _, history = observed(name, 8)
+
+    items = [*suggest(Problem(space), History.empty(space), 5, seed=1), *suggest(Problem(space), history, 3, seed=1)]
+
+    for item in items:
+        exact = space.check(json.loads(json.dumps(item.point)))
+        assert torch.equal(exact.row, item.row)
+        assert exact.point == item.point
+        assert exact.outside == ()
+        assert space.check(as_float32(item.point)).outside == ()
+
+
+@pytest.mark.parametrize("name", ["real", "euclidean2", "spd2", "product"])
+def test_a_cost_that_pulls_outwards_leads_to_the_border_and_not_beyond(name):
+    space = space_from_spec(SPACES[name])
+    manifold = space.manifold
+    X = manifold.random(12, torch.Generator().manual_seed(0))
+    Y = -X.sum(-1) / X.sum(-1).abs().max()
+    none = space.rows([])
+
+    items = suggest(Problem(space), History(X, Y, pending=none, failed=none), 3, seed=0)
+
+    for item in items:
+        assert space.check(item.point).outside == ()
+        assert space.check(as_float32(item.point)).outside == ()
+
+
+def test_the_design_comes_first_and_the_model_after():
+    space, _, history = observed("rotation3", 5)
+    problem = Problem(space, initial_size=5)
+    three = History(history.X[:3], history.Y[:3], pending=history.X[3:4], failed=history.failed)
+
+    assert [item.kind for item in suggest(problem, three, 3, seed=0)] == ["initial", "model", "model"]
+    assert [item.kind for item in suggest(problem, history, 1, seed=0)] == ["model"]
+
+
+def test_without_two_costs_there_is_no_model():
+    space, _, history = observed("rotation3", 9)
+    one = History(history.X[:1], history.Y[:1], pending=history.X[1:], failed=history.failed)
+
+    assert [item.kind for item in suggest(Problem(space), one, 2, seed=0)] == ["initial", "initial"]
+
+
+def test_the_given_start_is_the_first_point():
+    space = space_from_spec(SPACES["rotation3"])
+    start = space.check([0.5, 0.5, 0.5, 0.5])
+
+    items = suggest(Problem(space, around=start.row), History.empty(space), 2, seed=0)
+
+    assert items[0].point == start.point
+    assert items[1].point != start.point
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_eight_robots_get_eight_points(name):
+    space, _, history = observed(name, 6)
+    pending = history.X[:0]
+    for number in range(8):
+        now = History(history.X, history.Y, pending=pending, failed=history.failed)
+        (item,) = suggest(Problem(space), now, 1, seed=number)
+        taken = torch.cat([history.X, pending])
+        assert space.manifold.distance(item.row, taken).min() > 1e-6
+        pending = torch.cat([pending, item.row.unsqueeze(0)])
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_a_batch_is_pairwise_distinct(name):
+    space, _, history = observed(name, 8)
+
+    rows = torch.stack([item.row for item in suggest(Problem(space), history, 4, seed=3)])
+
+    gaps = space.manifold.distance(rows.unsqueeze(1), rows.unsqueeze(0))
+    assert gaps[~torch.eye(4, dtype=torch.bool)].min() > 1e-6
+
+
+@pytest.mark.parametrize("name", ["real", "rotation3", "spd2"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_fifteen_suggestions_come_near_a_smooth_optimum(name, seed):
+    """Cost is the squared relative distance to a target: the best of 5 + 15 is within 3 % of the diameter."""
+    space = space_from_spec(SPACES[name])
+    manifold = space.manifold
+    target = manifold.random(1, torch.Generator().manual_seed(100 + seed))
+    X, Y = space.rows([]), torch.empty(0, dtype=torch.float64)
+    for number in range(20):
+        history = History(X, Y, pending=X[:0], failed=X[:0])
+        (item,) = suggest(Problem(space), history, 1, seed=suggestion_seed(seed, number))
+        X = torch.cat([X, item.row.unsqueeze(0)])
+        Y = torch.cat([Y, (manifold.distance(item.row, target) / manifold.diameter) ** 2])
+
+    assert math.sqrt(Y.min().item()) < 0.03
+
+
+def test_a_maximized_study_looks_the_other_way():
+    space, _, history = observed("real", 10)
+    mirrored = History(history.X, -history.Y, pending=history.pending, failed=history.failed)
+
+    low = suggest(Problem(space), history, 1, seed=0)[0]
+    high = suggest(Problem(space, maximize=True), mirrored, 1, seed=0)[0]
+
+    assert low.point == high.point
+    assert low.mean == pytest.approx(-high.mean)
+    assert low.std == pytest.approx(high.std)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [[1.0] * 6, [0.0, 0.0, 0.0, 0.0, 0.0, 1e50], [1e-300, 2e-300, 3e-300, 4e-300, 5e-300, 6e-300], [1e308, -1e308] * 3],
+    ids=["equal", "outlier", "tiny", "huge"],
+)
+def test_awkward_costs_still_give_a_point(costs):
+    space, _, history = observed("rotation3", 6)
+    awkward = History(
+        history.X, torch.tensor(costs, dtype=torch.float64), pending=history.pending, failed=history.failed
+    )
+
+    (item,) = suggest(Problem(space), awkward, 1, seed=0)
+
+    assert space.check(item.point).outside == ()
+    assert math.isfinite(item.mean)
+    assert math.isfinite(item.std)
+
+
+def test_an_outlier_does_not_hide_the_optimum():
+    """One cost of 1e50 among twenty ordinary ones: the suggestion stays where it was without it."""
+    space, target, history = observed("sphere2", 20)
+    far = space.manifold.exp(target, torch.pi * space.manifold.basis(target)[:, 0])
+    with_outlier = History(
+        torch.cat([history.X, far]),
+        torch.cat([history.Y, torch.tensor([1e50], dtype=torch.float64)]),
+        pending=history.pending,
+        failed=history.failed,
+    )
+
+    (item,) = suggest(Problem(space), with_outlier, 1, seed=0)
+
+    assert space.manifold.distance(item.row, target[0]) < 0.3
+
+
+def test_failed_points_are_not_asked_again():
+    space, _, history = observed("rotation3", 8)
+    failed = suggest(Problem(space), history, 1, seed=0)[0]
+    now = History(history.X, history.Y, pending=history.pending, failed=failed.row.unsqueeze(0))
+
+    (item,) = suggest(Problem(space), now, 1, seed=0)
+
+    assert space.manifold.distance(item.row, failed.row) > 0.01
+
+
+def test_predictions_are_in_the_unit_of_the_cost():
+    space, _, history = observed("sphere2", 30)
+
+    (item,) = suggest(Problem(space), history, 1, seed=0)
+
+    assert 4.5 < item.mean < 6
+    assert 0 < item.std < 1
+    assert item.hyperparameters["lengthscales"][""] > 0
+
+
+@pytest.mark.parametrize("name", ["real", "rotation3", "spd2"])
+def test_the_recommendation_is_near_the_optimum_and_inside(name):
+    space, target, history = observed(name, 40)
+
+    best = recommend(Problem(space), history)
+
+    checked = space.check(best.point)
+    assert checked.outside == ()
+    assert space.manifold.distance(checked.row, target[0]) < 0.15 * space.manifold.diameter
+    assert best.mean < history.Y.min() + 0.3
+
+
+def test_there_is_nothing_to_recommend_without_costs():
+    space = space_from_spec(SPACES["rotation3"])
+
+    assert recommend(Problem(space), History.empty(space)) is None
+
+
+def test_seeds_of_suggestions_differ_between_trials_and_studies():
+    seeds = {suggestion_seed(study, number) for study in range(20) for number in range(1, 50)}
+
+    assert len(seeds) == 20 * 49
+    assert all(0 <= seed < 2**32 for seed in seeds)
+
+
+def test_an_unknown_acquisition_is_refused():
+    space = space_from_spec(SPACES["rotation3"])
+
+    with pytest.raises(KeyError, match="guess"):
+        suggest(Problem(space, acquisition="guess"), History.empty(space))
