@@ -1,0 +1,190 @@
+"""Hypothesis strategies: manifolds with points and tangents on them, spaces, and JSON that nobody has checked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.product import Product
+from geodrome_core.geometry.rotation import Rotation
+from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.sphere import Sphere
+from hypothesis import strategies as st
+from torch import Tensor
+
+MANIFOLDS: dict[str, Manifold] = {
+    "R1": Euclidean(1),
+    "R7": Euclidean(7),
+    "box1": Euclidean(1, boxed=True),
+    "box3": Euclidean(3, boxed=True),
+    "S1": Sphere(1),
+    "S2": Sphere(2),
+    "S3": Sphere(3),
+    "S10": Sphere(10),
+    "S31": Sphere(31),
+    "SO3": Rotation(),
+    "SPD1": SPD(1),
+    "SPD2": SPD(2),
+    "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
+    "SPD3-bounded": SPD(3, eigenvalues=(0.2, 5.0)),
+    "pose": Product({"position": Euclidean(3, boxed=True), "orientation": Rotation()}),
+    "nested": Product(
+        {
+            "gain": Euclidean(1),
+            "tool": Product({"direction": Sphere(2), "stiffness": SPD(2, eigenvalues=(0.2, 5.0))}),
+        }
+    ),
+}
+"""Every kind of manifold, at the dimensions where its formulas change."""
+
+SPECS: dict[str, dict[str, Any]] = {
+    "real": {"type": "real"},
+    "gain": {"type": "real", "bounds": [-3.0, 0.1]},
+    "log-gain": {"type": "real", "bounds": [1e-5, 1e5], "scale": "log"},
+    "vector": {"type": "euclidean", "dim": 3},
+    "box": {"type": "euclidean", "dim": 2, "bounds": [[0.1, 0.3], [-7.0, 1e6]]},
+    "log-box": {"type": "euclidean", "dim": 1, "bounds": [[1e-3, 0.7]], "scale": "log"},
+    "direction": {"type": "sphere", "dim": 2},
+    "circle": {"type": "sphere", "dim": 1},
+    "sphere31": {"type": "sphere", "dim": 31},
+    "wxyz": {"type": "rotation", "representation": "quaternion", "order": "wxyz"},
+    "xyzw": {"type": "rotation", "representation": "quaternion", "order": "xyzw"},
+    "matrix": {"type": "rotation", "representation": "matrix"},
+    "spd": {"type": "spd", "dim": 2},
+    "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
+    "pose": {
+        "type": "product",
+        "factors": {
+            "position": {"type": "euclidean", "dim": 3, "bounds": [[-1.0, 1.0]] * 3},
+            "orientation": {"type": "rotation", "representation": "quaternion", "order": "xyzw"},
+        },
+    },
+    "nested": {
+        "type": "product",
+        "factors": {
+            "gain": {"type": "real", "bounds": [0.01, 100.0], "scale": "log"},
+            "tool": {
+                "type": "product",
+                "factors": {
+                    "direction": {"type": "sphere", "dim": 2},
+                    "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [0.3, 7.0]},
+                },
+            },
+        },
+    },
+}
+"""A spec of every type of space, with each of its options."""
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def generator(seed: int) -> torch.Generator:
+    """A generator of its own for each draw."""
+    return torch.Generator().manual_seed(seed)
+
+
+def reach(manifold: Manifold) -> float:
+    """Length of tangents within which geodesics are shortest and numbers stay within a few powers of ten."""
+    match manifold:
+        case Sphere() | Rotation():
+            return 0.97 * math.pi
+        case SPD():
+            return 2.0
+        case Product():
+            return min(reach(factor) for factor in manifold.factors.values())
+        case _:
+            return 3.0
+
+
+@st.composite
+def points(draw: st.DrawFn, manifold: Manifold, count: int = 4) -> Tensor:
+    """Points (count, d) in the domain."""
+    return manifold.random(count, generator(draw(seeds)))
+
+
+@st.composite
+def geodesics(draw: st.DrawFn, manifold: Manifold, count: int = 4) -> tuple[Tensor, Tensor]:
+    """Points and tangents, both (count, d): tangents from zero to ``reach`` long, very short ones included."""
+    longest = reach(manifold)
+    lengths = st.one_of(st.floats(0, longest), st.sampled_from([0.0, 1e-12, 1e-8, 1e-4, longest]))
+    stream = generator(draw(seeds))
+    x = manifold.random(count, stream)
+    xi = torch.randn(count, manifold.dim, generator=stream, dtype=torch.float64)
+    xi = xi / torch.linalg.vector_norm(xi, dim=-1, keepdim=True)
+    length = torch.tensor([draw(lengths) for _ in range(count)], dtype=torch.float64)
+    return x, manifold.tangent(x, length[:, None] * xi)
+
+
+numbers = st.one_of(
+    st.integers(-3, 3),
+    st.floats(),  # NaN and infinities included: JSON parsers read 1e400 as infinity
+    st.sampled_from([10**400, -(10**400), 1e308, -1e308, 1e200, 5e-324, 1e-160, 1.0, -0.0]),
+)
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), numbers, st.text(max_size=4), st.sampled_from(["1.0", "NaN", "w"])),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(
+            st.one_of(
+                st.sampled_from(["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "gain", "tool", "direction"]),
+                st.text(max_size=3),
+            ),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=12,
+)
+"""Anything that a JSON parser may return."""
+
+number_arrays = st.one_of(
+    st.lists(numbers, min_size=1, max_size=4),
+    st.integers(2, 3).flatmap(
+        lambda size: st.lists(st.lists(numbers, min_size=size, max_size=size), min_size=size, max_size=size)
+    ),
+    st.builds(lambda v: {"rotvec": v}, st.lists(numbers, min_size=3, max_size=3)),
+    st.builds(lambda v: {"diag": v}, st.lists(numbers, min_size=2, max_size=2)),
+    st.builds(
+        lambda m: {"cholesky_lower": m},
+        st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=2, max_size=2),
+    ),
+)
+"""Points of the right shape, of any numbers: what gets past the first checks."""
+
+_bounds = st.one_of(st.lists(numbers, min_size=2, max_size=2), st.lists(st.lists(numbers, max_size=2), max_size=3))
+
+_leaf_specs = st.fixed_dictionaries(
+    {"type": st.sampled_from(["real", "euclidean", "sphere", "rotation", "spd", "torus", "Real", ""])},
+    optional={
+        "dim": st.one_of(st.integers(-1, 4), numbers, json_values),
+        "bounds": st.one_of(_bounds, json_values),
+        "eigenvalues": st.one_of(_bounds, json_values),
+        "scale": st.one_of(st.sampled_from(["linear", "log"]), json_values),
+        "representation": st.one_of(st.sampled_from(["matrix", "quaternion"]), json_values),
+        "order": st.one_of(st.sampled_from(["wxyz", "xyzw"]), json_values),
+        "metric": st.one_of(st.just("affine_invariant"), json_values),
+        "unit": st.one_of(st.text(max_size=3), json_values),
+    },
+)
+
+space_specs = st.one_of(
+    json_values,
+    st.recursive(
+        _leaf_specs,
+        lambda inner: st.builds(
+            lambda factors: {"type": "product", "factors": factors},
+            st.one_of(
+                json_values,
+                st.dictionaries(
+                    st.one_of(st.sampled_from(["a", "b", "a.b", ""]), st.text(max_size=3)), inner, max_size=3
+                ),
+            ),
+        ),
+        max_leaves=4,
+    ),
+)
+"""JSON that looks like a space spec, and JSON that does not."""
