@@ -118,17 +118,7 @@ class SPD(Manifold):
             return super().barrier(x)
         low, high = self.eigenvalues
         eye = torch.eye(self.size, dtype=x.dtype)
-        above, above_fails = torch.linalg.cholesky_ex(self._matrix(x) / low - eye)
-        below, below_fails = torch.linalg.cholesky_ex(eye - self._matrix(x) / high)
-        logs = sum(
-            torch.where(
-                (fails == 0).unsqueeze(-1), torch.diagonal(factor, dim1=-2, dim2=-1), torch.ones((), dtype=x.dtype)
-            )
-            .log()
-            .sum(-1)
-            for factor, fails in ((above, above_fails), (below, below_fails))
-        )
-        return torch.where((above_fails == 0) & (below_fails == 0), 2 * logs, -torch.inf)
+        return _log_det(self._matrix(x) / low - eye) + _log_det(eye - self._matrix(x) / high)
 
     def clamp(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """Eigenvalues moved to the bounds, less what rounding the entries to float32 can change."""
@@ -158,3 +148,12 @@ class SPD(Manifold):
         """L S L^T as a row, symmetric."""
         full = factor @ s @ factor.mT
         return (0.5 * (full + full.mT)).flatten(-2)
+
+
+def _log_det(m: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b"]:
+    """Log determinant; minus infinity, and no gradient, where ``m`` is not positive definite."""
+    fails = torch.linalg.cholesky_ex(m.detach()).info != 0
+    # A failed factor has infinite derivatives, which times zero would be NaN: it must never be made.
+    safe = torch.where(fails[..., None, None], torch.eye(m.shape[-1], dtype=m.dtype), m)
+    logs = torch.diagonal(torch.linalg.cholesky(safe), dim1=-2, dim2=-1).log()
+    return torch.where(fails, -torch.inf, 2 * logs.sum(-1))
