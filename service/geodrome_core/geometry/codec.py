@@ -170,10 +170,7 @@ class BoxCodec(Codec):
         warped = low + span * row
         values = (torch.exp(warped) if self.scale == "log" else warped).tolist()
         if self.bounds is not None:
-            values = [
-                min(max(item, _float32_inside(bounds[0], +1)), _float32_inside(bounds[1], -1))
-                for item, bounds in zip(values, self.bounds, strict=True)
-            ]
+            values = [_pulled_inside(item, *bounds) for item, bounds in zip(values, self.bounds, strict=True)]
         return values[0] if self.scalar else values
 
     def _warp(self, values: Tensor) -> Tensor:
@@ -184,6 +181,14 @@ class BoxCodec(Codec):
             return torch.zeros(self.dim, dtype=torch.float64), torch.ones(self.dim, dtype=torch.float64)
         ends = self._warp(torch.tensor(self.bounds, dtype=torch.float64))
         return ends[:, 0], ends[:, 1] - ends[:, 0]
+
+
+def _pulled_inside(value: float, low: float, high: float) -> float:
+    """The value, moved to where a float32 is within the bounds; within the bounds alone if no float32 is."""
+    inner_low, inner_high = _float32_inside(low, +1), _float32_inside(high, -1)
+    if inner_low > inner_high:
+        return min(max(value, low), high)
+    return min(max(value, inner_low), inner_high)
 
 
 def _float32_inside(bound: float, direction: int) -> float:
