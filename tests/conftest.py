@@ -25,42 +25,44 @@ class RunningServer:
 
     Attributes:
         url: Where it listens.
+        database: Its file.
         process: The process; its standard error goes to ``log``.
         log: Everything that it complained about.
     """
 
     url: str
+    database: Path
     process: subprocess.Popen[str]
     log: Path
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
         """Ends the process and returns its exit code."""
         self.process.send_signal(with_signal)
-        code = self.process.wait(STOP_TIMEOUT_S)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
+        return self.process.wait(STOP_TIMEOUT_S)
 
 
-StartServer = Callable[[Path], RunningServer]
+StartServer = Callable[..., RunningServer]
 
 
 @pytest.fixture(scope="session")
 def start_server() -> Iterator[StartServer]:
-    """Starts a server on a database file; whatever still runs at the end is ended."""
+    """Starts a server on a database file, with more of an environment; whatever still runs at the end is ended."""
     started: list[RunningServer] = []
 
-    def start(database: Path) -> RunningServer:
+    def start(database: Path, **variables: str) -> RunningServer:
         log = database.with_suffix(".log")
         command = [sys.executable, "-m", "geodrome_service", "--port", "0", "--database", str(database)]
         # The settings of whoever runs the tests are none of the server's business.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GEODROME_")}
         with log.open("a") as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment | variables
+            )
         assert process.stdout is not None
-        line = process.stdout.readline()  # the line comes once it listens, or the end of the output when it cannot
+        with process.stdout:
+            line = process.stdout.readline()  # it comes once the server listens; the end of the output if it cannot
         assert line.startswith("Geodrome listens on "), log.read_text()
-        running = RunningServer(line.removeprefix("Geodrome listens on ").strip(), process, log)
+        running = RunningServer(line.removeprefix("Geodrome listens on ").strip(), database, process, log)
         started.append(running)
         return running
 

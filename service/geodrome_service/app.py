@@ -21,16 +21,11 @@ from geodrome_service.store.database import Database
 SUMMARY = "Geometry-aware Bayesian optimization for robotics labs, behind ask and tell."
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The application on its database, which is made or brought up to date here. The pool starts with the lifespan.
-
-    Raises:
-        sqlalchemy.exc.DBAPIError: The database cannot be opened.
-        alembic.util.CommandError: The database was written by a newer version.
-    """
+def create_app(settings: Settings, database: Database) -> FastAPI:
+    """The application on an open database, which it closes; the pool lives as long as the application."""
     app = FastAPI(title="Geodrome", summary=SUMMARY, version=version("geodrome"), lifespan=_lifespan, redoc_url=None)
     app.state.settings = settings
-    app.state.database = Database(settings.database)
+    app.state.database = database
     for router in (about.router, studies.router, best.router, asks.router, trials.router):
         app.include_router(router)
     problems.install(app)

@@ -33,16 +33,19 @@ def serve(
             "Say --insecure if that is wanted.",
             param_hint="--host",
         )
-    # What stands behind this line takes seconds to import, which no --help should wait for.
-    from geodrome_service import server  # noqa: PLC0415
+    # These take seconds to import, which no --help should wait for; the server longest, so the database is first.
     from geodrome_service.settings import Settings  # noqa: PLC0415
-    from geodrome_service.store.database import sqlite_file  # noqa: PLC0415
+    from geodrome_service.store.database import CannotOpen, Database, sqlite_file  # noqa: PLC0415
 
     try:
-        server.run(Settings(database=sqlite_file(database), host=host, port=port, workers=workers))
-    except (server.StartError, ValueError) as error:
+        settings = Settings(database=sqlite_file(database), host=host, port=port, workers=workers)
+        opened = Database(settings.database)
+    except CannotOpen as error:
         typer.echo(f"geodrome serve: {error}", err=True)
         raise typer.Exit(1) from error
+    from geodrome_service.server import run  # noqa: PLC0415
+
+    run(settings, opened)
 
 
 def _is_loopback(host: str) -> bool:

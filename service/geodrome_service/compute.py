@@ -6,6 +6,7 @@ What travels to a worker and back is plain data. A suggestion is a pure function
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +21,8 @@ from geodrome_core import History, Problem, recommend, space_from_spec, suggest
 Answer = TypeVar("Answer")
 
 WORKER_TIMEOUT_S = 10.0  # a worker that died is replaced in about a second, and imports torch in a few
+
+KILL_AFTER_S = 1.0  # an idle worker ends in a few hundredths of that
 
 # One thread for each worker: sums come out the same on every machine, and two workers do not fight for the cores.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
@@ -121,7 +124,8 @@ async def open_pool(workers: int) -> AsyncIterator[Pool]:
             threads_per_worker=1,
             processes=True,
             asynchronous=True,
-            dashboard_address=None,
+            # The scheduler serves its own state over HTTP, whatever one asks for: then to this machine alone.
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             env=ONE_THREAD,
         ) as cluster,
         Client(cluster, asynchronous=True, set_as_default=False) as client,
@@ -131,6 +135,10 @@ async def open_pool(workers: int) -> AsyncIterator[Pool]:
             yield Pool(client)
         finally:
             warming.cancel()
+            # From here on it is no news that workers and connections vanish.
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)
+            # A busy worker would go on until its task is done, and complain that nobody listens: it is ended first.
+            await asyncio.gather(*(nanny.close(timeout=KILL_AFTER_S) for nanny in cluster.workers.values()))
 
 
 class Warm(WorkerPlugin):  # type: ignore[misc] # distributed has no types

@@ -10,18 +10,13 @@ import sys
 from types import FrameType
 
 import uvicorn
-from alembic.util import CommandError
 from fastapi import FastAPI
-from sqlalchemy.exc import DBAPIError
 
 from geodrome_service.app import create_app, finish_waiting
 from geodrome_service.settings import Settings
+from geodrome_service.store.database import Database
 
 GRACE_S = 10  # answers that are being sent when a signal comes may take so long
-
-
-class StartError(Exception):
-    """The server cannot start; the message says why, and what to do."""
 
 
 class Server(uvicorn.Server):
@@ -54,25 +49,13 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def run(settings: Settings) -> None:
-    """Runs the service until SIGINT or SIGTERM.
-
-    Raises:
-        StartError: The database cannot be used.
-    """
+def run(settings: Settings, database: Database) -> None:
+    """Runs the service until SIGINT or SIGTERM."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
-    try:
-        app = create_app(settings)
-    except DBAPIError as error:
-        raise StartError(f"the database {settings.database} cannot be opened: {error.orig}") from error
-    except CommandError as error:
-        raise StartError(
-            f"the database {settings.database} was written by a newer Geodrome ({error}); install that version"
-        ) from error
     # The server sends itself the signal again once it has stopped: that ends the process, orderly.
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
-    asyncio.run(Server(app, settings).serve())
+    asyncio.run(Server(create_app(settings, database), settings).serve())
 
 
 def _exit(_signal: int, _frame: FrameType | None) -> None:

@@ -17,7 +17,7 @@ class Settings:
         workers: Processes that compute suggestions.
     """
 
-    database: Path = Path("geodrome.db")
-    host: str = "127.0.0.1"
-    port: int = 8100
-    workers: int = 1
+    database: Path
+    host: str
+    port: int
+    workers: int

@@ -121,8 +121,8 @@ def _unkept(value: Any) -> Iterator[FieldError]:
 
 def _unkept_text(pointer: str, text: str) -> Iterator[FieldError]:
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        shown = text.encode("ascii", "backslashreplace").decode()
-        yield FieldError(pointer, f"{shown!r} is no text in UTF-8 without NUL", shown, "text in UTF-8 without NUL")
+        shown = json.dumps(text)
+        yield FieldError(pointer, f"{shown} is no text in UTF-8 without NUL", shown, "text in UTF-8 without NUL")
 
 
 def _is_finite(number: float) -> bool:

@@ -64,6 +64,7 @@ def _from_pydantic(error: Mapping[str, Any], body: Any) -> FieldError:
             pointer, got = f"{pointer}/type", context["tag"]
             detail, rule = f"the type of {name} is {got!r}", f"one of {context['expected_tags']}"
         case "union_tag_not_found":
+            pointer, got = f"{pointer}/type", None
             detail, rule = f"{name} has no type", "an object with a type"
         case schemas.COST_OF_OUTCOME:
             pointer, got = "/cost", shown(body.get("cost"))

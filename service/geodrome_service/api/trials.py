@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Annotated, assert_never
 
@@ -129,9 +130,9 @@ def _mean_and_std(body: schemas.Tell) -> tuple[float | None, float | None]:
     mean = statistics.mean(body.costs)
     if body.std is not None or len(body.costs) == 1:
         return mean, body.std
-    try:
-        return mean, statistics.stdev(body.costs, xbar=mean) / len(body.costs) ** 0.5
-    except OverflowError:
-        rule = "their spread is a finite number"
-        fault = FieldError("/costs", "the costs differ by more than a number can say", None, rule)
-        raise InvalidCost(fault.detail, errors=[fault]) from None
+    count = len(body.costs)
+    std = math.hypot(*(cost - mean for cost in body.costs)) / math.sqrt((count - 1) * count)
+    if not math.isfinite(std):
+        fault = FieldError("/costs", "the costs differ by more than a number can say", None, "a finite spread")
+        raise InvalidCost(fault.detail, errors=[fault])
+    return mean, std

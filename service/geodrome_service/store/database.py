@@ -14,13 +14,19 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import sessionmaker
 
 BUSY_TIMEOUT_MS = 10_000
 READERS = 8
 WAIT_FOR_CONNECTION_S = 30.0
 MIGRATIONS = "geodrome_service:migrations"
+
+
+class CannotOpen(Exception):
+    """The database cannot be used; the message says why."""
 
 
 class Database:
@@ -30,8 +36,7 @@ class Database:
         path: The file.
 
     Raises:
-        sqlalchemy.exc.DBAPIError: The file cannot be opened, or is no database.
-        alembic.util.CommandError: The file was written by a newer version of Geodrome.
+        CannotOpen: The file cannot be opened, is no database, or was written by a newer version of Geodrome.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,8 +46,13 @@ class Database:
         """Sessions for transactions that may write: one at a time. Nothing is locked before the first statement."""
         self.read = sessionmaker(self._readers, expire_on_commit=False)
         """Sessions for transactions that only read; each sees one state of the database."""
-        with self._writer.begin() as connection:
-            migrate(connection)
+        try:
+            with self._writer.begin() as connection:
+                migrate(connection)
+        except DBAPIError as error:
+            raise CannotOpen(f"the database {path} cannot be opened: {error.orig}") from error
+        except CommandError as error:
+            raise CannotOpen(f"the database {path} was written by a newer Geodrome: {error}") from error
 
     def close(self) -> None:
         """Ends all connections."""
@@ -55,13 +65,13 @@ def sqlite_file(name: str) -> Path:
     """The file that an operator names, as a path or as ``sqlite:///path``.
 
     Raises:
-        ValueError: It names a database of another kind.
+        CannotOpen: It names a database of another kind.
     """
     if "://" not in name:
         return Path(name)
     url = make_url(name)
     if url.get_backend_name() != "sqlite" or not url.database:
-        raise ValueError(f"the database is an SQLite file, such as geodrome.db; got {url.render_as_string()}")
+        raise CannotOpen(f"the database is an SQLite file, such as geodrome.db; got {url.render_as_string()}")
     return Path(url.database)
 
 
