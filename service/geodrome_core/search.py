@@ -81,9 +81,10 @@ class Pullback:
         """Value, gradient and Hessian in tangent coordinates at ``x``."""
         xi, value = self._pulled_back(x)
         (gradient,) = torch.autograd.grad(value.sum(), xi, create_graph=True)
-        dim = self.manifold.dim
-        columns = [torch.autograd.grad(gradient[:, i].sum(), xi, retain_graph=i + 1 < dim)[0] for i in range(dim)]
-        hessian = torch.stack(columns, 1)
+        # All rows of all Hessians in one vectorized backward pass.
+        axes = torch.eye(self.manifold.dim, dtype=x.dtype).unsqueeze(1).expand(-1, len(x), -1)
+        (rows,) = torch.autograd.grad(gradient, xi, axes, is_grads_batched=True)  # (m, b, m)
+        hessian = rows.transpose(0, 1)
         return value.detach(), gradient.detach(), 0.5 * (hessian + hessian.mT)
 
     def _pulled_back(self, x: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "b m"], Float[Tensor, " b"]]:

@@ -4,9 +4,9 @@ At an iterate x, tangent coordinates xi and a second-order retraction R make f(R
 gradient and Hessian at 0 are the Riemannian ones. Both are exact (autograd, m backward passes for all starts together),
 and so is the solution of the quadratic model within the trust radius (an eigendecomposition, the hard case included).
 
-A domain with a border is kept by a barrier: f + mu b is maximized for a falling mu, each time from the last optimum, so
-that iterates stay strictly inside and converge to the border where the maximum lies there. A step that would leave the
-domain is halved until it does not.
+A step that would leave the domain is halved until it does not. Starts that press on its border go on under a barrier:
+f + mu b is maximized for a falling mu, each time from the last optimum, so that iterates stay strictly inside and
+converge to points on the border where the maximum lies there.
 
 Source:
     Absil, Mahony, Sepulchre 2008, chapter 7; Moré and Sorensen 1983 for the subproblem; Nocedal and Wright 2006, 19.
@@ -26,7 +26,10 @@ ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
 """Ratios of gained to predicted increase: steps above the first are taken; the radius changes beyond the others."""
 
 BARRIER_FALL = (1e-1, 1e-3, 1e-5, 1e-7)
-"""The barrier's weights in turn, relative to the gradient at the start."""
+"""The barrier's weights in turn, relative to the gradient where the border was met."""
+
+CUTS = 3
+"""Steps cut at the border before a start is said to press on it."""
 
 HALVINGS = 40
 
@@ -46,14 +49,16 @@ def maximize(
         starts: Points strictly inside the domain.
         tolerance: When to stop.
     """
-    points, iterations = starts, 0
-    slope = Pullback(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype)).slope(starts)
-    for fall in BARRIER_FALL if manifold.has_border else (0.0,):
-        weight = fall * slope.clamp_min(1e-12)
-        # On the way to a small barrier, a rough centre is enough.
-        goal = torch.maximum(tolerance.gradient * (1 + slope), 0.1 * weight)
-        points, more = _ascend(Pullback(objective, manifold, weight), points, goal, tolerance.iterations)
-        iterations += more
+    free = Pullback(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype))
+    slope = free.slope(starts)
+    goal = tolerance.gradient * (1 + slope)
+    points, iterations = _ascend(free, starts, goal, limit=tolerance.iterations, cuts=CUTS)
+    if manifold.has_border:
+        pressing = torch.nonzero(free.slope(points) > goal).flatten()
+        if len(pressing):
+            ends, more = _approach_border(free.at(pressing), points[pressing], goal[pressing], tolerance.iterations)
+            points[pressing] = ends
+            iterations += more
     with torch.no_grad():
         return Search(points, objective(points), iterations)
 
@@ -82,25 +87,47 @@ def step_within(
     return (axes @ step.unsqueeze(-1)).squeeze(-1)
 
 
-def _ascend(
+def _approach_border(
     function: Pullback, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"], limit: int
 ) -> tuple[Float[Tensor, "b d"], int]:
-    """Trust-region Newton steps until each start's gradient is below its goal."""
+    """The better of each start and the end of its way along the barriers' optima."""
+    points, total = starts, 0
+    slope = function.slope(starts).clamp_min(1e-12)
+    for fall in BARRIER_FALL:
+        weight = fall * slope
+        guarded = Pullback(function.objective, function.manifold, weight)
+        # On the way to a small barrier, a rough centre is enough.
+        points, iterations = _ascend(guarded, points, torch.maximum(goal, 0.1 * weight), limit=limit, cuts=limit)
+        total += iterations
+    with torch.no_grad():
+        better = function.objective(points) > function.objective(starts)
+    return torch.where(better.unsqueeze(-1), points, starts), total
+
+
+def _ascend(
+    function: Pullback, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"], *, limit: int, cuts: int
+) -> tuple[Float[Tensor, "b d"], int]:
+    """Trust-region Newton steps until each start's gradient is below its goal, or the border has cut ``cuts`` steps."""
     points = starts.clone()
     largest = 0.5 * function.manifold.diameter
     radius = torch.full((len(points),), largest / 4, dtype=points.dtype)
+    cut = torch.zeros(len(points), dtype=torch.int64)
     active = torch.arange(len(points))
     for iteration in range(limit):
         value, gradient, hessian = function.at(active).expand(points[active])
         # A small gradient with a way up is a saddle, not an optimum.
         rising = torch.linalg.eigvalsh(hessian)[:, -1] > goal[active]
-        going = ((gradient.norm(dim=-1) > goal[active]) | rising) & (radius[active] > 1e-12 * largest)
+        going = (gradient.norm(dim=-1) > goal[active]) | rising
+        going &= (radius[active] > 1e-12 * largest) & (cut[active] < cuts)
         if not bool(going.any()):
             return points, iteration
         active, value, gradient, hessian = (t[going] for t in (active, value, gradient, hessian))
         with torch.no_grad():
             step = step_within(-gradient, -hessian, radius[active])
+            full = step.norm(dim=-1)
             step, trial, new = _stay_inside(function.at(active), points[active], step)
+            length = step.norm(dim=-1)
+            cut[active] += length < 0.9 * full
             predicted = (gradient * step).sum(-1) + 0.5 * (step.unsqueeze(-2) @ hessian @ step.unsqueeze(-1)).flatten()
             gained = new - value
             ratio = gained / predicted.clamp_min(1e-300)
@@ -108,7 +135,6 @@ def _ascend(
             rounding = 1e-14 * (1 + value.abs())
             taken = (ratio > ACCEPT) | ((gained.abs() <= rounding) & (predicted <= rounding))
             points[active[taken]] = function.manifold.nearest(trial[taken])
-            length = step.norm(dim=-1)
             grown = torch.maximum(radius[active], 2 * length).clamp_max(largest)
             radius[active] = torch.where(ratio < SHRINK, length / 4, torch.where(ratio > GROW, grown, radius[active]))
     return points, limit

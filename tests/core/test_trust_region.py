@@ -160,8 +160,9 @@ def test_pymanopts_trust_regions_end_at_the_same_optima(name):
 
     assert ours.values.max().item() == pytest.approx(theirs.values.max().item(), abs=1e-7)
     slopes = Pullback(objective, manifold, torch.zeros(4, dtype=torch.float64))
-    assert (slopes.slope(ours.points) < 1e-4).all()
-    assert (slopes.slope(theirs.points) < 1e-4).all()
+    goal = 1e-6 * (1 + slopes.slope(starts))
+    assert (slopes.slope(ours.points) <= goal).all()
+    assert (slopes.slope(theirs.points) <= goal).all()
 
 
 def test_log_improvement_is_maximized_no_worse_than_by_a_dense_local_search():
