@@ -16,8 +16,9 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from strategies import MANIFOLDS, SPECS, generator, points, seeds
 from torch import Tensor
+
+from tests.strategies import MANIFOLDS, SPECS, generator, points, seeds
 
 assert_close = torch.testing.assert_close
 

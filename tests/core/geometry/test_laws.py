@@ -15,8 +15,9 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MANIFOLDS, SPECS, generator, geodesics, points, reach, seeds
 from torch import Tensor
+
+from tests.strategies import MANIFOLDS, SPECS, generator, geodesics, points, reach, seeds
 
 assert_close = torch.testing.assert_close
 

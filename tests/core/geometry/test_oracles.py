@@ -16,8 +16,9 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import given
 from scipy.spatial.transform import Rotation as ScipyRotation
-from strategies import generator, seeds
 from torch import Tensor
+
+from tests.strategies import generator, seeds
 
 assert_close = torch.testing.assert_close
 

@@ -19,8 +19,9 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MANIFOLDS, generator, seeds
 from torch import Tensor
+
+from tests.strategies import MANIFOLDS, generator, seeds
 
 assert_close = torch.testing.assert_close
 
