@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -135,21 +136,27 @@ async def open_pool(workers: int) -> AsyncIterator[Pool]:
             yield Pool(client)
         finally:
             warming.cancel()
-            # From here on it is no news that workers and connections vanish.
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)
+            expect_the_end()
             # A busy worker would go on until its task is done, and complain that nobody listens: it is ended first.
             await asyncio.gather(*(nanny.close(timeout=KILL_AFTER_S) for nanny in cluster.workers.values()))
 
 
+def expect_the_end() -> None:
+    """From now on it is no news that workers and connections vanish: nobody is to be told."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+
+
 class Warm(WorkerPlugin):  # type: ignore[misc] # distributed has no types
-    """Makes each worker, a replaced one too, import the engine before its first question."""
+    """Makes each worker, a replaced one too, ready for its first question."""
 
     name = "warm"
 
     def setup(self, worker: object) -> None:
         """Unpickling this class has imported this module, and torch with it."""
         del worker
-        torch.set_num_threads(1)
+        # Ctrl-C and service managers signal the whole group; the workers are ended by the server, in its order.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:

@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from geodrome_service.app import create_app, finish_waiting
+from geodrome_service.compute import expect_the_end
 from geodrome_service.settings import Settings
 from geodrome_service.store.database import Database
 
@@ -42,6 +43,11 @@ class Server(uvicorn.Server):
             host, port, *_ = self.servers[0].sockets[0].getsockname()
             # The line is this command's output; a program that started it reads the port from it.
             print(f"Geodrome listens on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)  # noqa: T201
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Notes that the server is to stop."""
+        expect_the_end()
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stops listening, answers whoever still waits, and ends the pool."""

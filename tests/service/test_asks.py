@@ -10,6 +10,8 @@ from itertools import combinations
 import httpx
 import pytest
 from geodrome import schemas
+from geodrome_service.store import studies
+from geodrome_service.store.database import Database
 
 
 def test_an_empty_body_asks_for_one_point(http, lab):
@@ -209,6 +211,21 @@ def test_a_budget_that_pays_for_fewer_gives_fewer(make_lab, http):
     trials = http.post(f"{lab.path}/ask", json={"count": 5}).json()["trials"]
 
     assert len(trials) == 3
+
+
+@pytest.mark.parametrize(("state", "code"), [("paused", "study-paused"), ("closed", "study-closed")])
+def test_a_paused_or_closed_study_refuses_asks_but_not_tells(http, lab, running_server, state, code):
+    lab.ask()
+    database = Database(running_server.database)
+    with database.write.begin() as session:
+        studies.find(session, lab.name).state = state
+    database.close()
+
+    refused = http.post(f"{lab.path}/ask", json={"wait_s": 0})
+
+    assert (refused.status_code, refused.json()["code"]) == (409, code)
+    assert lab.tell(1, cost=1).status_code == 200
+    assert lab.show()["state"] == state
 
 
 def test_lost_trials_are_free(make_lab):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import httpx
 import pytest
 
 JSON = {"Content-Type": "application/json"}
@@ -357,6 +356,15 @@ def test_a_key_that_cannot_be_kept_is_refused(http, lab, key):
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/Idempotency-Key")
 
 
-def test_no_refusal_reached_the_log(http, running_server):
-    assert isinstance(http, httpx.Client)
-    assert running_server.log.read_text() == ""
+def test_a_refusal_is_no_news_for_the_log(http, lab, running_server):
+    before = running_server.log.read_text()
+
+    answers = [
+        lab.tell(1, cost="1"),
+        http.get("/v1/studies/nobody"),
+        http.put("/v1/studies"),
+        http.post(f"{lab.path}/ask", content=b"[", headers=JSON),
+    ]
+
+    assert [answer.status_code for answer in answers] == [422, 404, 405, 422]
+    assert running_server.log.read_text() == before

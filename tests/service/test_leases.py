@@ -215,6 +215,7 @@ def test_an_abandoned_point_is_never_offered_again(bench):
     bench.later()
 
     assert bench.states() == ["abandoned", "lost"]
+    assert bench[1].flags == [], "a person's word is never late"
 
 
 def test_telling_lost_after_the_lease_ended_queues_no_second_repeat(bench):

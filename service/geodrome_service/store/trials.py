@@ -198,7 +198,7 @@ def record_outcome(session: Session, study: Study, number: int, told: Told, *, n
     before = TrialState(trial.state)
     if not _takes(trial, told.outcome):
         return trial, Verdict.CONTRADICTED
-    late = before is TrialState.LOST or (trial.lease_expires_at is not None and trial.lease_expires_at <= now)
+    late = told.outcome is not Outcome.ABANDONED and _is_overdue(trial, now)
     _write_outcome(trial, told, late=late, now=now)
     events.record_trial(session, trial, told.outcome.value, now=now, told=told.body, late=late)
     if told.outcome is not Outcome.LOST:
@@ -320,6 +320,13 @@ def _queued(study: Study, number: int, point: Json, origin: Json, *, now: dateti
         user_metadata={},
         corrections=[],
         flags=[],
+    )
+
+
+def _is_overdue(trial: Trial, now: datetime) -> bool:
+    """Whether the trial's lease has ended, noticed or not."""
+    return trial.state == TrialState.LOST.value or (
+        trial.lease_expires_at is not None and trial.lease_expires_at <= now
     )
 
 
