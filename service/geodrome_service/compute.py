@@ -108,9 +108,10 @@ class Pool:
     async def _run(self, task: Callable[..., Answer], *args: object) -> Answer:
         try:
             await self._client.wait_for_workers(1, timeout=WORKER_TIMEOUT_S)
-            answer: Answer = await self._client.submit(task, *args, pure=False)
         except TimeoutError as error:
             raise ComputeUnavailable(f"no worker has been there for {WORKER_TIMEOUT_S:g} s") from error
+        try:
+            answer: Answer = await self._client.submit(task, *args, pure=False)
         except KilledWorker as error:
             raise ComputeUnavailable("every worker that tried to compute this died; is there enough memory?") from error
         return answer
