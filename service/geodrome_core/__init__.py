@@ -13,7 +13,8 @@ from geodrome_core.engine import (
     suggestion_seed,
 )
 from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
-from geodrome_core.geometry.space import CheckedPoint, Space, space_from_spec
+from geodrome_core.geometry.space import CheckedPoint, Space
+from geodrome_core.geometry.spec import space_from_spec
 from geodrome_core.kernels.factory import kernel_for
 
 __all__ = [

@@ -32,6 +32,9 @@ JITTERS = (0.0, 1e-8, 1e-6, 1e-4)
 
 MAX_ITERATIONS = 60
 
+STOPPING = {"maxiter": MAX_ITERATIONS, "ftol": 1e-7, "gtol": 1e-4}
+"""Of the log posterior per observation: a change that no prediction shows."""
+
 LOG_BOUNDS = (math.log(1e-2), math.log(1e2))
 """Of every hyperparameter but the noise: the range in which kernels are exact."""
 
@@ -210,7 +213,7 @@ def fit(
     noise_index = [parameter is likelihood.noise_covar.raw_noise for parameter in parameters].index(True)
     bounds = [LOG_BOUNDS] * len(parameters)
     bounds[noise_index] = (math.log(1e-3 * SMALLEST_NOISE), math.log(10.0))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MAX_ITERATIONS})
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=STOPPING)
     loss(found.x)
     model.requires_grad_(requires_grad=False)
     model.eval()

@@ -33,6 +33,9 @@ CUTS = 3
 
 HALVINGS = 40
 
+NEWTON_STEPS = 12
+"""On the multiplier of the subproblem; they converge quadratically, from within a factor sqrt(m) of the radius."""
+
 
 def maximize(
     objective: Objective,
@@ -64,10 +67,22 @@ def maximize(
 
 
 def step_within(
-    gradient: Float[Tensor, "b m"], hessian: Float[Tensor, "b m m"], radius: Float[Tensor, " b"]
+    gradient: Float[Tensor, "b m"],
+    curvature: Float[Tensor, "b m"],
+    axes: Float[Tensor, "b m m"],
+    radius: Float[Tensor, " b"],
 ) -> Float[Tensor, "b m"]:
-    """The exact minimizer of <g, s> + s^T H s / 2 over |s| <= radius, for a batch."""
-    curvature, axes = torch.linalg.eigh(hessian)
+    """The exact minimizer of <g, s> + s^T H s / 2 over |s| <= radius, for a batch.
+
+    Args:
+        gradient: g.
+        curvature, axes: Eigenvalues, ascending, and eigenvectors of H.
+        radius: Positive.
+
+    Source:
+        Moré and Sorensen 1983: Newton's method on 1/|s| as a function of the multiplier, from the side where it converges
+        monotonically.
+    """
     along = (axes.mT @ gradient.unsqueeze(-1)).squeeze(-1)
     size = along.norm(dim=-1)
     # Hard case: no slope along the lowest axis. A trace of one breaks the tie; its effect is below rounding.
@@ -78,12 +93,13 @@ def step_within(
     # The multiplier is the shift that makes the lowest curvature zero, plus something small: kept apart, since near the
     # hard case the small part decides and would drown in the sum.
     lifted = curvature + (-curvature[:, :1]).clamp_min(0)
-    low, high = torch.zeros_like(radius), along.norm(dim=-1) / radius + 1e-300
-    for _ in range(60):  # |s| falls as the multiplier grows; bisection to the last digit
-        middle = 0.5 * (low + high)
-        too_long = (along / (lifted + middle.unsqueeze(-1))).norm(dim=-1) > radius
-        low, high = torch.where(too_long, middle, low), torch.where(too_long, high, middle)
-    step = torch.where(inside.unsqueeze(-1), newton, -along / (lifted + high.unsqueeze(-1)))
+    small = (along.abs() / radius.unsqueeze(-1) - lifted).amax(-1, keepdim=True).clamp_min(1e-300)
+    for _ in range(NEWTON_STEPS):
+        denominator = lifted + small
+        step = -along / denominator
+        excess = step.norm(dim=-1, keepdim=True) / radius.unsqueeze(-1) - 1
+        small = small + excess * (step**2).sum(-1, keepdim=True) / (step**2 / denominator).sum(-1, keepdim=True)
+    step = torch.where(inside.unsqueeze(-1), newton, -along / (lifted + small))
     return (axes @ step.unsqueeze(-1)).squeeze(-1)
 
 
@@ -115,15 +131,17 @@ def _ascend(
     active = torch.arange(len(points))
     for iteration in range(limit):
         value, gradient, hessian = function.at(active).expand(points[active])
+        curvature, axes = torch.linalg.eigh(-hessian)
         # A small gradient with a way up is a saddle, not an optimum.
-        rising = torch.linalg.eigvalsh(hessian)[:, -1] > goal[active]
-        going = (gradient.norm(dim=-1) > goal[active]) | rising
+        going = (gradient.norm(dim=-1) > goal[active]) | (-curvature[:, 0] > goal[active])
         going &= (radius[active] > 1e-12 * largest) & (cut[active] < cuts)
         if not bool(going.any()):
             return points, iteration
-        active, value, gradient, hessian = (t[going] for t in (active, value, gradient, hessian))
+        active, value, gradient, hessian, curvature, axes = (
+            t[going] for t in (active, value, gradient, hessian, curvature, axes)
+        )
         with torch.no_grad():
-            step = step_within(-gradient, -hessian, radius[active])
+            step = step_within(-gradient, curvature, axes, radius[active])
             full = step.norm(dim=-1)
             step, trial, new = _stay_inside(function.at(active), points[active], step)
             length = step.norm(dim=-1)

@@ -103,7 +103,7 @@ def test_the_subproblem_is_solved_exactly(seed, dim, log_radius):
     h = h + h.mT
     radius = torch.tensor([10.0**log_radius], dtype=torch.float64)
 
-    step = trust_region.step_within(g, h, radius)[0]
+    step = trust_region.step_within(g, *torch.linalg.eigh(h), radius)[0]
 
     assert step.norm() <= radius * (1 + 1e-9)
     multiplier = -(step @ (h[0] @ step + g[0])) / (step @ step)
@@ -115,7 +115,7 @@ def test_the_subproblem_survives_the_hard_case():
     g = torch.tensor([[0.0, 1.0]], dtype=torch.float64)
     h = torch.diag_embed(torch.tensor([[-2.0, 1.0]], dtype=torch.float64))
 
-    step = trust_region.step_within(g, h, torch.tensor([3.0], dtype=torch.float64))
+    step = trust_region.step_within(g, *torch.linalg.eigh(h), torch.tensor([3.0], dtype=torch.float64))[0]
 
     assert step.norm().item() == pytest.approx(3.0, rel=1e-6)
     value = (g * step).sum() + 0.5 * (step @ h[0] * step).sum()

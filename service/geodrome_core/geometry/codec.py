@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from geodrome_core.geometry.euclidean import Euclidean
-from geodrome_core.geometry.faults import Correction, Fault, point_fault
+from geodrome_core.geometry.faults import Correction, Fault, point_fault, shown
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.reading import REPORTED, ROUNDING, matrix, normalized, number, vector
 from geodrome_core.geometry.rotation import (
     Rotation,
     canonical_quaternion,
@@ -26,14 +27,13 @@ from geodrome_core.geometry.rotation import (
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 
-NORM_TOLERANCE = 0.01  # three decimals are 8e-4 off; 1 % is a wrong number, not a rounded one
-UNSET_NORM = 1e-6  # an all-zero message was never filled in
-REPORTED = 1e-6  # smaller deviations are float32 and go unmentioned
-ROUNDING = 4e-15  # what is closer is left alone, so that canonical points come back to the last digit
 ORTHOGONALITY_TOLERANCE = 2e-3  # three decimals
 ASYMMETRY_TOLERANCE = 1e-6  # relative; inertias identified from data are 5e-8 off
 CONDITION_LIMIT = 1e-12  # a smaller ratio of eigenvalues is lost in the digits of a double
 CLAMP_TOLERANCE = 1e-9  # relative; what arithmetic in another program may add to a bound
+EIGENVALUE_ROUNDING = 2e-15  # of a small matrix, relative to its largest eigenvalue
+SMALLEST_EIGENVALUE, LARGEST_EIGENVALUE = 1e-150, 1e150  # determinants beyond are no doubles
+LONGEST_TURN = 1e6  # radians; of longer ones less than ten digits are left
 
 
 @dataclass(frozen=True)
@@ -73,54 +73,6 @@ class Codec(ABC):
         """Canonical point of a row that lies on the manifold; inside the domain if the row is, float32 included."""
 
 
-def number(value: Any, pointer: str = "") -> float:
-    """A finite number, or a PointError with a hint."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise point_fault(f"expected a number, got {value!r}", value, "a finite JSON number", pointer)
-    if not math.isfinite(value):
-        raise point_fault(f"expected a finite number, got {value}", str(value), "a finite JSON number", pointer)
-    return float(value)
-
-
-def vector(value: Any, length: int) -> list[float]:
-    """A list of ``length`` finite numbers; a column ``[[a], [b]]`` counts, and a bare number when length is 1."""
-    if length == 1 and isinstance(value, int | float) and not isinstance(value, bool):
-        value = [value]
-    if not isinstance(value, list | tuple):
-        raise point_fault(f"expected a list of {length} numbers, got {value!r}", value, f"{length} numbers")
-    if len(value) != length:
-        raise point_fault(f"expected {length} numbers, got {len(value)}", value, f"{length} numbers")
-    flat = [item[0] if isinstance(item, list | tuple) and len(item) == 1 else item for item in value]
-    return [number(item, f"/{index}") for index, item in enumerate(flat)]
-
-
-def matrix(value: Any, size: int) -> Tensor:
-    """A square matrix given as ``size`` rows, as a float64 tensor."""
-    shape = f"{size} rows of {size} numbers"
-    if not isinstance(value, list | tuple) or len(value) != size:
-        raise point_fault(f"expected {shape}, got {value!r}", value, shape)
-    for index, line in enumerate(value):
-        if not isinstance(line, list | tuple) or len(line) != size:
-            raise point_fault(f"expected a row of {size} numbers, got {line!r}", line, shape, f"/{index}")
-    rows = [[number(item, f"/{i}/{j}") for j, item in enumerate(line)] for i, line in enumerate(value)]
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-def normalized(values: list[float], noun: str, rule: str) -> tuple[Tensor, tuple[Correction, ...]]:
-    """Unit vector along ``values``, and a correction when it was noticeably off."""
-    v = torch.tensor(values, dtype=torch.float64)
-    norm = float(torch.linalg.vector_norm(v))
-    if norm < UNSET_NORM:
-        raise point_fault(f"{noun} has norm {norm:.3g}: was it never set?", values, rule)
-    unit = v if abs(norm - 1) <= ROUNDING else v / norm
-    if abs(norm - 1) > NORM_TOLERANCE:
-        shown = [round(item, 6) for item in unit.tolist()]
-        raise point_fault(f"{noun} has norm {norm:.6g}; normalized it would be {shown}", values, rule)
-    if abs(norm - 1) <= REPORTED:
-        return unit, ()
-    return unit, (Correction("", f"{noun} was normalized", abs(norm - 1)),)
-
-
 @dataclass(frozen=True)
 class BoxCodec(Codec):
     """Reals and vectors of reals; rows are measured in the unit box, after the logarithm for a log scale."""
@@ -146,8 +98,10 @@ class BoxCodec(Codec):
             if self.bounds is None:
                 continue
             low, high = self.bounds[index]
-            slack = CLAMP_TOLERANCE * max(abs(low), abs(high))
-            if low - slack <= item <= high + slack:
+            # On a log scale each bound has a size of its own: 1e-9 of the upper one may be all of the lower one.
+            largest = max(abs(low), abs(high))
+            below, above = (low, high) if self.scale == "log" else (largest, largest)
+            if low - CLAMP_TOLERANCE * below <= item <= high + CLAMP_TOLERANCE * above:
                 values[index] = min(max(item, low), high)
             else:
                 excess = max(low - item, item - high)
@@ -208,8 +162,7 @@ class SphereCodec(Codec):
 
     def read(self, value: Any) -> Reading:
         """A vector whose norm is 1 within 1 %."""
-        rule = "norm 1 within 1 %"
-        unit, corrections = normalized(vector(value, self.manifold.width), "the vector", rule)
+        unit, corrections = normalized(vector(value, self.manifold.width), "the vector")
         return Reading(unit.tolist(), corrections)
 
     def row(self, point: Any) -> Tensor:
@@ -235,10 +188,8 @@ class RotationCodec(Codec):
             r, corrections = _orthogonal(matrix(value, 3))
             return Reading(self.write(r), corrections)
         if isinstance(value, dict) and set(value) == {"rotvec"}:
-            a = torch.tensor(vector(value["rotvec"], 3), dtype=torch.float64)
-            identity = torch.eye(3, dtype=torch.float64).flatten()
-            return Reading(self.write(self.manifold.exp(identity, a @ self.manifold.basis(identity))))
-        unit, corrections = normalized(self._wxyz(value), "the quaternion", "norm 1 within 1 %")
+            return Reading(self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))))
+        unit, corrections = normalized(self._wxyz(value), "the quaternion")
         q = canonical_quaternion(unit)
         if self.representation == "matrix":
             return Reading(quaternion_to_matrix(q).tolist(), corrections)
@@ -260,6 +211,16 @@ class RotationCodec(Codec):
             return r.tolist()
         return self._ordered(matrix_to_quaternion(r).tolist())
 
+    def _turned(self, rotvec: list[float]) -> Tensor:
+        """Row of the rotation about ``rotvec`` by its length in radians."""
+        turn = math.hypot(*rotvec)
+        if turn > LONGEST_TURN:
+            rule = "a length of at most 1e6 radians"
+            raise point_fault(f"a turn of {turn:.3g} radians has lost its digits", rotvec, rule, "/rotvec")
+        identity = torch.eye(3, dtype=torch.float64).flatten()
+        a = torch.tensor(rotvec, dtype=torch.float64)
+        return self.manifold.exp(identity, a @ self.manifold.basis(identity))
+
     def _ordered(self, wxyz: list[float]) -> list[float]:
         """The numbers in the spec's order."""
         return [dict(zip("wxyz", wxyz, strict=True))[letter] for letter in self.order]
@@ -271,12 +232,12 @@ class RotationCodec(Codec):
             return [values[self.order.index(letter)] for letter in "wxyz"]
         rule = f"3 rows of 3 numbers, 4 numbers in order {self.order}, {{w, x, y, z}} or {{rotvec: [x, y, z]}}"
         if not isinstance(value, dict):
-            raise point_fault(f"expected a rotation, got {value!r}", value, rule)
+            raise point_fault(f"expected a rotation, got {shown(value)}", value, rule)
         missing = [letter for letter in "wxyz" if letter not in value]
         if missing:
             raise point_fault(f"a quaternion by name needs w, x, y and z: missing {', '.join(missing)}", value, rule)
         if len(value) != 4:
-            raise point_fault(f"unknown members in {sorted(value)}", value, rule)
+            raise point_fault(f"unknown members in {shown(sorted(value))}", value, rule)
         return [number(value[letter], f"/{letter}") for letter in "wxyz"]
 
 
@@ -284,6 +245,7 @@ def _orthogonal(r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
     """Nearest rotation (9,) to a matrix that is nearly one."""
     determinant = float(torch.linalg.det(r))
     deviation = float((r @ r.mT - torch.eye(3, dtype=torch.float64)).abs().max())
+    deviation = math.inf if math.isnan(deviation) else deviation  # squares of huge entries are infinite
     rule = "max |R R^T - I| up to 2e-3 and det R > 0"
     if determinant <= 0:
         raise point_fault(f"this is a reflection, det = {determinant:.3f}", r.tolist(), rule)
@@ -305,18 +267,9 @@ class SPDCodec(Codec):
 
     def read(self, value: Any) -> Reading:
         """Matrix rows, ``{diag: […]}``, or ``{cholesky_lower: rows}``."""
-        size = self.manifold.size
-        if isinstance(value, dict):
-            if set(value) == {"diag"}:
-                m = torch.diag(torch.tensor(vector(value["diag"], size), dtype=torch.float64))
-            elif set(value) == {"cholesky_lower"}:
-                factor = matrix(value["cholesky_lower"], size).tril()
-                m = factor @ factor.mT
-            else:
-                rule = f"{size} rows of {size} numbers, {{diag: […]}} or {{cholesky_lower: rows}}"
-                raise point_fault(f"unknown form {sorted(value)}", value, rule)
-        else:
-            m = matrix(value, size)
+        m = self._matrix(value)
+        if not bool(m.abs().max() <= LARGEST_EIGENVALUE):
+            raise point_fault("the matrix has entries too large to compute with", m.tolist(), "entries up to 1e150")
         asymmetry = float((m - m.mT).abs().max() / m.abs().max().clamp_min(1e-300))
         if asymmetry > ASYMMETRY_TOLERANCE:
             raise point_fault(
@@ -324,27 +277,50 @@ class SPDCodec(Codec):
             )
         m = 0.5 * (m + m.mT)
         eigenvalues = torch.linalg.eigvalsh(m).tolist()
-        if eigenvalues[0] <= CONDITION_LIMIT * abs(eigenvalues[-1]):
-            shown = ", ".join(f"{item:.6g}" for item in eigenvalues)
+        if eigenvalues[0] <= CONDITION_LIMIT * abs(eigenvalues[-1]) or eigenvalues[0] < SMALLEST_EIGENVALUE:
             raise point_fault(
-                f"the matrix is not positive definite: eigenvalues {shown}",
+                f"the matrix is not positive definite: eigenvalues {_listed(eigenvalues)}",
                 m.tolist(),
-                "smallest eigenvalue above 1e-12 of the largest",
+                "smallest eigenvalue above 1e-12 of the largest, and above 1e-150",
             )
         corrections: tuple[Correction, ...] = ()
         if asymmetry > 0:
             corrections = (Correction("", "the matrix was symmetrized", asymmetry),)
-        return Reading(m.tolist(), corrections, self._outside(eigenvalues))
+        inside, outside = self._bounded(m, eigenvalues)
+        return Reading(inside.tolist(), corrections, outside)
 
-    def _outside(self, eigenvalues: list[float]) -> tuple[Fault, ...]:
+    def _matrix(self, value: Any) -> Tensor:
+        """The matrix of any accepted form."""
+        size = self.manifold.size
+        if not isinstance(value, dict):
+            return matrix(value, size)
+        if set(value) == {"diag"}:
+            return torch.diag(torch.tensor(vector(value["diag"], size, "/diag"), dtype=torch.float64))
+        if set(value) == {"cholesky_lower"}:
+            factor = matrix(value["cholesky_lower"], size, "/cholesky_lower")
+            for i, j in torch.nonzero(factor.triu(1)).tolist():
+                found = float(factor[i, j])
+                rule = "a lower triangular factor L of L L^T"
+                raise point_fault(f"{found:g} stands above the diagonal", found, rule, f"/cholesky_lower/{i}/{j}")
+            return factor @ factor.mT
+        rule = f"{size} rows of {size} numbers, {{diag: […]}} or {{cholesky_lower: rows}}"
+        raise point_fault(f"unknown form {shown(sorted(value))}", value, rule)
+
+    def _bounded(self, m: Tensor, eigenvalues: list[float]) -> tuple[Tensor, tuple[Fault, ...]]:
+        """The matrix, clamped where it leaves the bounds by a rounding only; else what leaves them."""
         if self.manifold.eigenvalues is None:
-            return ()
+            return m, ()
         low, high = self.manifold.eigenvalues
-        slack = CLAMP_TOLERANCE * high
-        if low - slack <= eigenvalues[0] and eigenvalues[-1] <= high + slack:
-            return ()
-        shown = ", ".join(f"{item:.6g}" for item in eigenvalues)
-        return (Fault("", f"eigenvalues {shown} leave [{low:g}, {high:g}]", eigenvalues, "eigenvalues in bounds"),)
+        if low <= eigenvalues[0] and eigenvalues[-1] <= high:
+            return m, ()
+        rounding = EIGENVALUE_ROUNDING * high
+        slack = max(CLAMP_TOLERANCE * low, rounding)
+        if low - slack <= eigenvalues[0] and eigenvalues[-1] <= high * (1 + CLAMP_TOLERANCE):
+            values, vectors = torch.linalg.eigh(m)
+            values = values.clamp(low + rounding, high - rounding)
+            return self.manifold.nearest(((vectors * values) @ vectors.mT).flatten()).unflatten(0, m.shape), ()
+        detail = f"eigenvalues {_listed(eigenvalues)} leave [{low:g}, {high:g}]"
+        return m, (Fault("", detail, eigenvalues, "eigenvalues in bounds"),)
 
     def row(self, point: Any) -> Tensor:
         """The entries, row by row."""
@@ -353,3 +329,7 @@ class SPDCodec(Codec):
     def write(self, row: Tensor) -> Any:
         """Matrix rows."""
         return self.manifold.nearest(row).unflatten(-1, (self.manifold.size, self.manifold.size)).tolist()
+
+
+def _listed(values: list[float]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)

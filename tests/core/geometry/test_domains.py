@@ -11,8 +11,8 @@ import torch
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.rotation import Rotation
-from geodrome_core.geometry.space import space_from_spec
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spec import space_from_spec
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import assume, example, given
 from hypothesis import strategies as st

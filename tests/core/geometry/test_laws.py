@@ -10,8 +10,8 @@ from geodrome_core import geometry
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
-from geodrome_core.geometry.space import CODECS
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spec import CODECS
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import given
 from hypothesis import strategies as st
