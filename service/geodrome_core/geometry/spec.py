@@ -1,0 +1,189 @@
+"""From specs, such as ``{"type": "sphere", "dim": 2}``, to spaces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from geodrome_core.geometry.codec import (
+    LARGEST_EIGENVALUE,
+    SMALLEST_EIGENVALUE,
+    BoxCodec,
+    Codec,
+    RotationCodec,
+    SPDCodec,
+    SphereCodec,
+)
+from geodrome_core.geometry.faults import Fault, SpaceError, pointer_to, shown
+from geodrome_core.geometry.reading import is_number
+from geodrome_core.geometry.rotation import Rotation
+from geodrome_core.geometry.space import Space
+from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.sphere import Sphere
+
+DEEPEST_PRODUCT = 8
+"""Levels of nested products; nobody needs more, and a parser accepts a thousand."""
+
+FREE_TEXT = ("unit", "frame", "relative_to")
+"""Members of every spec that are stored and echoed, and mean nothing here."""
+
+Path = tuple[str, ...]
+"""The names that lead to a factor, from the outermost product inwards."""
+
+
+def space_from_spec(spec: Any) -> Space:
+    """The space that a spec describes, such as ``{"type": "spd", "dim": 2, "eigenvalues": [1, 10]}``.
+
+    Bounds may be absent here; a study asks for them.
+
+    Raises:
+        SpaceError: The spec describes no space; ``faults`` lists every broken rule.
+    """
+    leaves, faults = _leaves(spec, ())
+    codecs: dict[str, Codec] = {}
+    for path, leaf in leaves:
+        try:
+            codecs[".".join(path)] = _codec(leaf)
+        except SpaceError as error:
+            faults += [fault.under(_spec_pointer(path)) for fault in error.faults]
+    if faults:
+        raise SpaceError(*faults)
+    return Space(spec, codecs)
+
+
+def _leaves(spec: Any, path: Path) -> tuple[list[tuple[Path, Mapping[str, Any]]], list[Fault]]:
+    """The factors that are no products, in the order of the spec, and what is wrong."""
+    here = _spec_pointer(path)
+    if not isinstance(spec, Mapping):
+        return [], [Fault(here, f"expected a space, got {shown(spec)}", spec, "an object with a type")]
+    if spec.get("type") != "product":
+        return [(path, spec)], []
+    factors = spec.get("factors")
+    if not isinstance(factors, Mapping) or not factors:
+        return [], [Fault(f"{here}/factors", "a product needs at least one factor", factors, "name: space")]
+    if len(path) == DEEPEST_PRODUCT:
+        return [], [Fault(here, "products are nested too deep", None, f"at most {DEEPEST_PRODUCT} levels")]
+    leaves: list[tuple[Path, Mapping[str, Any]]] = []
+    faults = _unknown(spec, ("factors",), here)
+    for name, factor in factors.items():
+        if not isinstance(name, str) or not name or "." in name:
+            rule = "a name without dots, which join the names of nested products"
+            faults.append(Fault(f"{here}/factors", f"no factor can be named {shown(name)}", name, rule))
+            continue
+        inner, wrong = _leaves(factor, (*path, name))
+        leaves += inner
+        faults += wrong
+    return leaves, faults
+
+
+def _unknown(spec: Mapping[str, Any], known: tuple[str, ...], here: str = "") -> list[Fault]:
+    """Members that mean nothing: a misspelt bound must not become a missing one."""
+    allowed = ("type", *known, *FREE_TEXT)
+    return [
+        Fault(here + pointer_to(str(key)), "unknown", spec[key], f"one of {', '.join(allowed)}")
+        for key in spec
+        if key not in allowed
+    ]
+
+
+def _spec_pointer(path: Path) -> str:
+    return "".join("/factors" + pointer_to(name) for name in path)
+
+
+def _codec(spec: Mapping[str, Any]) -> Codec:
+    kind = spec.get("type")
+    if not isinstance(kind, str) or kind not in CODECS:
+        raise SpaceError(Fault("/type", f"unknown type {shown(kind)}", kind, f"one of {', '.join(CODECS)}, product"))
+    known, build = CODECS[kind]
+    if faults := _unknown(spec, known):
+        raise SpaceError(*faults)
+    return build(spec)
+
+
+def _bounds(value: Any, scale: str, pointer: str) -> tuple[float, float]:
+    """A pair lo < hi of finite numbers, positive for a log scale."""
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(is_number(item) for item in value):
+        raise SpaceError(Fault(pointer, f"expected [low, high], got {shown(value)}", value, "two finite numbers"))
+    low, high = float(value[0]), float(value[1])
+    if low == high:
+        raise SpaceError(Fault(pointer, f"both bounds are {low:g}: nothing to search", value, "low < high"))
+    if low > high:
+        raise SpaceError(Fault(pointer, f"low {low:g} is above high {high:g}", value, "low < high"))
+    if scale == "log" and low <= 0:
+        raise SpaceError(Fault(pointer, f"low {low:g} has no logarithm", value, "low > 0, for the scale is log"))
+    width = math.log(high) - math.log(low) if scale == "log" else high - low
+    if not 0 < width < math.inf:
+        rule = "a width that a double can hold"
+        raise SpaceError(Fault(pointer, f"no box can be measured between {low:g} and {high:g}", value, rule))
+    return low, high
+
+
+def _dimension(spec: Mapping[str, Any], low: int, high: int, default: int | None = None) -> int:
+    dim = spec.get("dim", default)
+    if not isinstance(dim, int) or isinstance(dim, bool) or not low <= dim <= high:
+        raise SpaceError(Fault("/dim", f"dim is {shown(dim)}", dim, f"a whole number from {low} to {high}"))
+    return dim
+
+
+def _one_of(spec: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> Any:
+    value = spec.get(key, allowed[0])
+    if value not in allowed:
+        raise SpaceError(Fault(f"/{key}", f"{key} is {shown(value)}", value, f"one of {', '.join(allowed)}"))
+    return value
+
+
+def _real(spec: Mapping[str, Any]) -> Codec:
+    scale = _one_of(spec, "scale", ("linear", "log"))
+    bounds = spec.get("bounds")
+    box = None if bounds is None else (_bounds(bounds, scale, "/bounds"),)
+    return BoxCodec(dim=1, bounds=box, scale=scale, scalar=True)
+
+
+def _euclidean(spec: Mapping[str, Any]) -> Codec:
+    dim = _dimension(spec, 1, 64)
+    scale = _one_of(spec, "scale", ("linear", "log"))
+    bounds = spec.get("bounds")
+    if bounds is None:
+        return BoxCodec(dim=dim, bounds=None, scale=scale, scalar=False)
+    if not isinstance(bounds, list | tuple) or len(bounds) != dim:
+        raise SpaceError(
+            Fault("/bounds", f"expected {dim} pairs, got {shown(bounds)}", bounds, "[low, high] for each number")
+        )
+    box = tuple(_bounds(pair, scale, f"/bounds/{index}") for index, pair in enumerate(bounds))
+    return BoxCodec(dim=dim, bounds=box, scale=scale, scalar=False)
+
+
+def _sphere(spec: Mapping[str, Any]) -> Codec:
+    return SphereCodec(Sphere(_dimension(spec, 1, 31)))
+
+
+def _rotation(spec: Mapping[str, Any]) -> Codec:
+    _dimension(spec, 3, 3, default=3)
+    representation = _one_of(spec, "representation", ("quaternion", "matrix"))
+    return RotationCodec(Rotation(), representation, _one_of(spec, "order", ("wxyz", "xyzw")))
+
+
+def _spd(spec: Mapping[str, Any]) -> Codec:
+    size = _dimension(spec, 2, 2, default=2)
+    _one_of(spec, "metric", ("affine_invariant",))
+    eigenvalues = spec.get("eigenvalues")
+    if eigenvalues is None:
+        return SPDCodec(SPD(size))
+    low, high = _bounds(eigenvalues, "linear", "/eigenvalues")
+    if low <= 0:
+        raise SpaceError(Fault("/eigenvalues", f"low {low:g} is not positive", eigenvalues, "low > 0"))
+    if low < SMALLEST_EIGENVALUE or high > LARGEST_EIGENVALUE:
+        detail = f"[{low:g}, {high:g}] is too far from 1 to compute with"
+        raise SpaceError(Fault("/eigenvalues", detail, eigenvalues, "from 1e-150 to 1e150"))
+    return SPDCodec(SPD(size, eigenvalues=(low, high)))
+
+
+CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] = {
+    "real": (("bounds", "scale"), _real),
+    "euclidean": (("dim", "bounds", "scale"), _euclidean),
+    "sphere": (("dim",), _sphere),
+    "rotation": (("dim", "representation", "order"), _rotation),
+    "spd": (("dim", "eigenvalues", "metric"), _spd),
+}
+"""The types of space that a spec may name, besides ``product``: the members of their specs, and how they are built."""
