@@ -9,19 +9,16 @@ CPU time of this process and of the server with its workers during the run, the 
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import psutil
+import report
 from geodrome import Client
 from geodrome_robots.demo import best_so_far, random_search, server
 from geodrome_robots.orientation import Orientation
@@ -29,22 +26,15 @@ from geodrome_robots.runner import open_study, run
 from rich.console import Console
 from rich.table import Table
 
-PACKAGES = ("geodrome", "roboticstoolbox-python", "numpy", "torch", "botorch", "gpytorch")
-
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one weighting, one seed, 20 trials")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the result goes")
-    arguments = parser.parse_args()
+    arguments = report.arguments(__doc__, quick="one weighting, one seed, 20 trials")
     weightings, seeds, trials = (["balanced"], [0], 20) if arguments.quick else (["balanced", "printed"], [0, 1, 2], 40)
     with tempfile.TemporaryDirectory() as directory, server(Path(directory)) as url, Client(url) as client:
         rows = list(measure(client, weightings=weightings, seeds=seeds, trials=trials))
-    result = {"rows": rows, "summary": summary(rows), "versions": versions()}
-    show(result)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    show(rows, summary(rows))
+    report.write(arguments.json, rows=rows, summary=summary(rows))
 
 
 def measure(
@@ -85,19 +75,14 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"pairs": len(wins), "geodrome_wins": sum(wins)}
 
 
-def versions() -> dict[str, str]:
-    """What the numbers depend on."""
-    return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
-
-
-def show(result: dict[str, Any]) -> None:
+def show(rows: Sequence[dict[str, Any]], totals: dict[str, Any]) -> None:
     """Print the rows as a table, and the summary."""
     table = Table("weights", "seed", "method", "trials", "infeasible", "best cost", "wall s", "CPU s")
-    for row in result["rows"]:
+    for row in rows:
         numbers = [f"{row['best_cost']:.4f}", f"{row['wall_s']:.1f}", f"{row['cpu_s']:.1f}"]
         table.add_row(row["weights"], str(row["seed"]), row["method"], str(row["n"]), str(row["infeasible"]), *numbers)
     Console().print(table)
-    print(f"geodrome beats random search in {result['summary']['geodrome_wins']} of {result['summary']['pairs']} pairs")
+    print(f"geodrome beats random search in {totals['geodrome_wins']} of {totals['pairs']} pairs")
 
 
 def _timed(search: Callable[[], list[float | None]]) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""What the benchmarks share: their arguments, the versions that numbers depend on, and the JSON file.
+
+The file holds ``{"rows": [{"method", "space", "n", "cpu_s", …}], "summary": {…}, "versions": {…}}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from threadpoolctl import threadpool_limits
+
+PACKAGES = ("geodrome", "torch", "gpytorch", "botorch", "numpy", "scipy", "roboticstoolbox-python")
+
+
+def arguments(doc: str, *, quick: str) -> argparse.Namespace:
+    """The command line of a benchmark: ``quick`` says what ``--quick`` leaves out."""
+    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the result goes")
+    return parser.parse_args()
+
+
+def use_one_thread() -> None:
+    """One thread for torch and for the linear algebra below numpy: CPU time is then the work that was done."""
+    torch.set_num_threads(1)
+    threadpool_limits(1)
+
+
+def write(path: Path | None, *, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> None:
+    """Writes the result, if a file was named."""
+    if path is None:
+        return
+    versions = {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
+    path.write_text(json.dumps({"rows": rows, "summary": summary, "versions": versions}, indent=2) + "\n")
