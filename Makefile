@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test lint
+.PHONY: install demo test lint migrations
 
 install: $(VENV)/installed
 
@@ -25,3 +25,6 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+migrations: install
+	$(BIN)/pytest -q tests/service/test_migrations.py
