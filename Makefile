@@ -27,4 +27,4 @@ lint: install
 	$(BIN)/lint-imports
 
 migrations: install
-	$(BIN)/pytest -q tests/service/test_migrations.py
+	$(BIN)/pytest -q tests/service/test_database.py
