@@ -24,12 +24,14 @@ def kernel_for(space: Space, *, nu: float = 2.5, lengthscale: float | Mapping[st
 
     Args:
         space: The space; its rows are the kernel's inputs.
-        nu: Smoothness, at least 0.1; ``math.inf`` for the SE (heat) kernel.
+        nu: Smoothness, from 0.1 to 200; ``math.inf`` for the SE (heat) kernel.
         lengthscale: Start value of all lengthscales, or of each by factor name; else a quarter of each diameter.
 
     Raises:
-        ValueError: ``nu`` is below 0.1, or a lengthscale is not positive.
+        ValueError: ``nu`` is out of range, a lengthscale is not positive, or belongs to no factor.
     """
+    if isinstance(lengthscale, Mapping) and (strangers := set(lengthscale) - set(space.factors)):
+        raise ValueError(f"lengthscales are given for {sorted(strangers)}; the factors are {list(space.factors)}")
     kernels = []
     for name, factor in space.factors.items():
         columns = space.manifold.columns[name]

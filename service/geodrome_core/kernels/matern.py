@@ -23,8 +23,8 @@ from torch import Tensor
 
 from geodrome_core.kernels.heat import Heat, HeatKernel
 
-LOG_FIRST, LOG_LAST = -72.0, 14.5
-"""The grid spans u from 5e-32 to 2e6: kappa from 0.01 to 100 for nu = 0.5."""
+LOG_FIRST, LOG_LAST = -345.0, 14.5
+"""The grid spans u from 1e-150 to 2e6: kappa from 0.01 to 100, for nu = 0.1 too, whose weights fall as u^0.1 only."""
 
 LOG_FIRST_VISIBLE = -49.0
 """Heat kernels of smaller u have vanished at w = 2^-60 already: their weight counts only where points coincide."""
