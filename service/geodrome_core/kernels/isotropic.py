@@ -109,7 +109,11 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
             raise ValueError("a manifold's row cannot be split into one kernel for each number")
         x1, x2 = x1.double(), x2.double()
         lengthscale = self.lengthscale
-        if not diag and lengthscale.numel() == 1 and x1.dim() == 2 and torch.equal(x1, x2):
+        # Only without gradients: of two arguments that happen to be equal, each has derivatives of its own.
+        is_plain = (
+            not diag and lengthscale.numel() == 1 and x1.dim() == 2 and not (x1.requires_grad or x2.requires_grad)
+        )
+        if is_plain and torch.equal(x1, x2):
             return self._symmetric(x1, lengthscale.reshape(()))
         if not diag:
             x1, x2 = x1.unsqueeze(-2), x2.unsqueeze(-3)

@@ -194,11 +194,8 @@ def test_every_number_outside_its_bounds_is_named():
     assert [fault.pointer for fault in read(BOX, [2, 21]).outside] == ["/0", "/1"]
 
 
-@pytest.mark.parametrize("value", NOT_NUMBERS)
+@pytest.mark.parametrize("value", [value for value in NOT_NUMBERS if value != [1.0]])  # a column may hold [1.0]
 def test_what_is_no_number_is_no_component(value):
-    if value == [1.0]:
-        return  # a column
-
     found = fault(FREE, [1.0, value])
 
     assert found.pointer == "/1"
