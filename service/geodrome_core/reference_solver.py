@@ -73,7 +73,6 @@ def _problem(objective: Objective, manifold: Manifold) -> pymanopt.Problem:
         return (-(curvature @ coordinates) @ basis).numpy()
 
     function = pymanopt.function.numpy(wrapped)
-    # pymanopt looks at signatures, and takes only plain ones.
     return pymanopt.Problem(
         wrapped,
         function(lambda x: cost(x)),

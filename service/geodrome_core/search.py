@@ -69,11 +69,15 @@ class Pullback:
         outside = torch.isneginf(barrier)
         return torch.where(outside, -torch.inf, self.objective(x) + self.weight * torch.where(outside, 0.0, barrier))
 
-    def slope(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-        """Norm of the Riemannian gradient."""
+    def gradient(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b m"]:
+        """Gradient in tangent coordinates at ``x``."""
         xi, value = self._pulled_back(x)
         (gradient,) = torch.autograd.grad(value.sum(), xi)
-        return gradient.norm(dim=-1)
+        return gradient
+
+    def slope(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
+        """Norm of the Riemannian gradient."""
+        return self.gradient(x).norm(dim=-1)
 
     def expand(
         self, x: Float[Tensor, "b d"]

@@ -33,6 +33,9 @@ CUTS = 3
 
 HALVINGS = 40
 
+MARGIN = 0.02
+"""Part of the domain's width: the distance from the border at which the way under barriers begins."""
+
 NEWTON_STEPS = 12
 """On the multiplier of the subproblem; they converge quadratically, from within a factor sqrt(m) of the radius."""
 
@@ -76,12 +79,13 @@ def step_within(
 
     Args:
         gradient: g.
-        curvature, axes: Eigenvalues, ascending, and eigenvectors of H.
+        curvature: Eigenvalues of H, ascending.
+        axes: Its eigenvectors, in columns.
         radius: Positive.
 
     Source:
-        Moré and Sorensen 1983: Newton's method on 1/|s| as a function of the multiplier, from the side where it converges
-        monotonically.
+        Moré and Sorensen 1983: Newton's method on 1/|s| as a function of the multiplier, from the side where it
+        converges monotonically.
     """
     along = (axes.mT @ gradient.unsqueeze(-1)).squeeze(-1)
     size = along.norm(dim=-1)
@@ -107,17 +111,40 @@ def _approach_border(
     function: Pullback, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"], limit: int
 ) -> tuple[Float[Tensor, "b d"], int]:
     """The better of each start and the end of its way along the barriers' optima."""
-    points, total = starts, 0
+    # Close to the border the barrier is steep, and each step away from it only doubles the distance.
+    points, total = function.manifold.clamp(starts, margin=MARGIN), 0
     slope = function.slope(starts).clamp_min(1e-12)
-    for fall in BARRIER_FALL:
-        weight = fall * slope
-        guarded = Pullback(function.objective, function.manifold, weight)
+    for fall, before in zip(BARRIER_FALL, (None, *BARRIER_FALL), strict=False):
+        if before is not None:
+            points = _predict(function, points, before * slope, fall / before)
         # On the way to a small barrier, a rough centre is enough.
-        points, iterations = _ascend(guarded, points, torch.maximum(goal, 0.1 * weight), limit=limit, cuts=limit)
+        guarded = Pullback(function.objective, function.manifold, fall * slope)
+        rough = torch.maximum(goal, 0.1 * guarded.weight)
+        points, iterations = _ascend(guarded, points, rough, limit=limit, cuts=limit)
         total += iterations
     with torch.no_grad():
         better = function.objective(points) > function.objective(starts)
     return torch.where(better.unsqueeze(-1), points, starts), total
+
+
+def _predict(
+    function: Pullback, points: Float[Tensor, "b d"], weight: Float[Tensor, " b"], shrink: float
+) -> Float[Tensor, "b d"]:
+    """Where the optima go when the barrier's weight shrinks: along the tangent of their path.
+
+    From grad f + mu grad b = 0 follows dx/dmu = -H^-1 grad b, with H the Hessian of f + mu b. Newton's method alone
+    would need a step for each halving of the distance to the border.
+    """
+    guarded = Pullback(function.objective, function.manifold, weight)
+    _, _, hessian = guarded.expand(points)
+    gradient = function.gradient(points)
+    curvature, axes = torch.linalg.eigh(-hessian)
+    along = (axes.mT @ gradient.unsqueeze(-1)).squeeze(-1) / curvature.clamp_min(1e-300)
+    step = (1 - shrink) * (axes @ along.unsqueeze(-1)).squeeze(-1)
+    # No optimum, no path: such a point stays.
+    step = torch.where(curvature[:, :1] > 0, step, 0.0)
+    with torch.no_grad():
+        return function.manifold.nearest(_stay_inside(guarded, points, step)[1])
 
 
 def _ascend(
@@ -162,11 +189,11 @@ def _stay_inside(
     function: Pullback, x: Float[Tensor, "b d"], step: Float[Tensor, "b m"]
 ) -> tuple[Float[Tensor, "b m"], Float[Tensor, "b d"], Float[Tensor, " b"]]:
     """The steps, halved until they stay in the domain; where they lead, and the values there."""
+    manifold = function.manifold
     for _ in range(HALVINGS):
-        trial = function.manifold.retract(x, function.manifold.tangent(x, step))
-        new = function.value(trial)
-        lost = ~torch.isfinite(new)
-        if not bool(lost.any()):
+        trial = manifold.retract(x, manifold.tangent(x, step))
+        outside = torch.isneginf(manifold.barrier(trial))
+        if not bool(outside.any()):
             break
-        step = torch.where(lost.unsqueeze(-1), 0.5 * step, step)
-    return step, trial, new.nan_to_num(nan=-torch.inf)
+        step = torch.where(outside.unsqueeze(-1), 0.5 * step, step)
+    return step, trial, function.value(trial).nan_to_num(nan=-torch.inf)

@@ -81,6 +81,6 @@ class Euclidean(Manifold):
         safe = torch.where(inside.unsqueeze(-1), x, 0.5)
         return torch.where(inside, (torch.log(safe) + torch.log1p(-safe)).sum(-1), -torch.inf)
 
-    def clamp(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Into the box. Float32 safety belongs to natural units, where the bounds are."""
-        return x.clamp(0, 1) if self.is_bounded else x
+        return x.clamp(margin, 1 - margin) if self.is_bounded else x

@@ -98,6 +98,11 @@ class Manifold(ABC):
         """Smooth concave function that falls to minus infinity at the border of the domain; zero without one."""
         return torch.zeros(x.shape[:-1], dtype=torch.float64)
 
-    def clamp(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """Nearest point of the domain that stays inside it when it is rounded to float32."""
+    def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
+        """Nearest point of the domain that stays inside it when it is rounded to float32.
+
+        Args:
+            x: Points of the manifold.
+            margin: Part of the domain's width, below 1/2, to keep free at every border.
+        """
         return x

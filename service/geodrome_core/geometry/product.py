@@ -91,9 +91,9 @@ class Product(Manifold):
         """Sum over the factors."""
         return self._total([factor.barrier(x[..., c]) for factor, c in self._parts()])
 
-    def clamp(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Factor by factor."""
-        return torch.cat([factor.clamp(x[..., c]) for factor, c in self._parts()], -1)
+        return torch.cat([factor.clamp(x[..., c], margin=margin) for factor, c in self._parts()], -1)
 
     def _parts(self) -> list[tuple[Manifold, slice]]:
         return [(factor, self.columns[name]) for name, factor in self.factors.items()]

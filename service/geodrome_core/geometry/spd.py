@@ -120,11 +120,13 @@ class SPD(Manifold):
         eye = torch.eye(self.size, dtype=x.dtype)
         return _log_det(self._matrix(x) / low - eye) + _log_det(eye - self._matrix(x) / high)
 
-    def clamp(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+    def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Eigenvalues moved to the bounds, less what rounding the entries to float32 can change."""
         if self.eigenvalues is None:
             return x
         low, high = self.eigenvalues
+        ratio = (high / low) ** margin
+        low, high = low * ratio, high / ratio
         values, vectors = torch.linalg.eigh(self._matrix(x))
         values = values.clamp(max=high * (1 - self.size * FLOAT32_ROUNDING))
         # Entries round by at most half of 2^-23 of the largest eigenvalue, and n of them add up.
