@@ -10,40 +10,18 @@ kernels here are normalized, h = p_u(w) / p_u(0), and come with q = -dh/dw and q
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.special import gammaln
 from torch import Tensor
 
 from geodrome_core.kernels.abel import hyperbolic_plane
 from geodrome_core.kernels.panels import Panels, panels
-
-SHORT_TIME = 0.002
-"""Below this u the short-time expansion is exact to rounding; above it, the spectral series needs few terms."""
-
-SHORT_TIME_REACH = 0.5
-"""The expansion is used for w below this; at u = SHORT_TIME kernels have fallen under 1e-50 there."""
-
-
-@dataclass(frozen=True)
-class Heat:
-    """Heat kernels at several times u, at the knots of their panels.
-
-    Attributes:
-        h, q, q2: (times, knots) value, minus first derivative, second derivative in w.
-        log_peak: (times,) log p_u(0) up to a constant; None where no kernel needs it.
-    """
-
-    h: Tensor
-    q: Tensor
-    q2: Tensor
-    log_peak: Tensor | None
+from geodrome_core.kernels.short_time import SHORT_TIME, Heat, ShortTime
 
 
 class HeatKernel(ABC):
@@ -115,7 +93,7 @@ class JacobiHeat(HeatKernel):
         self.g = w * (2 - w)
         self._e = alpha + beta + 2
         self.drift = self.dim - self._e * w
-        self._short = _ShortTime(w, dim=self.dim, e=self._e, sign=1)
+        self._short = ShortTime(w, dim=self.dim, e=self._e, sign=1)
         levels = 150 + 6 * self.dim  # the last weight at u = SHORT_TIME is below 1e-17 for every dimension up to 31
         level = torch.arange(levels, dtype=torch.float64)
         a = alpha + beta + 1
@@ -134,11 +112,14 @@ class JacobiHeat(HeatKernel):
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:
         """Short-time expansion below ``SHORT_TIME``, spectral series above."""
-        parts = [self._short.at(u[u < SHORT_TIME]), self._series(u[u >= SHORT_TIME])]
-        order = torch.argsort(torch.cat([torch.nonzero(u < SHORT_TIME), torch.nonzero(u >= SHORT_TIME)]).flatten())
-        peaks = [part.log_peak for part in parts if part.log_peak is not None]
-        h, q, q2 = (torch.cat([getattr(part, name) for part in parts])[order] for name in ("h", "q", "q2"))
-        return Heat(h, q, q2, torch.cat(peaks)[order])
+        short = u < SHORT_TIME
+        early, late = self._short.at(u[short]), self._series(u[~short])
+        return Heat(
+            _merge(short, early.h, late.h),
+            _merge(short, early.q, late.q),
+            _merge(short, early.q2, late.q2),
+            _merge(short, self._short.log_peak(u[short]), self._log_sum(u[~short]) + self._offset),
+        )
 
     def _log_terms(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t l"]:
         return self._log_weights - u[:, None] * self._eigenvalues
@@ -148,7 +129,7 @@ class JacobiHeat(HeatKernel):
 
     def _series(self, u: Float[Tensor, " t"]) -> Heat:
         weights = torch.softmax(self._log_terms(u), -1)
-        return Heat(weights @ self._h, weights @ self._q, weights @ self._q2, self._log_sum(u) + self._offset)
+        return Heat(weights @ self._h, weights @ self._q, weights @ self._q2, None)
 
 
 class HyperbolicPlaneHeat(HeatKernel):
@@ -162,20 +143,14 @@ class HyperbolicPlaneHeat(HeatKernel):
         w = self.panels.knots
         self.g = w * (2 + w)
         self.drift = 2 + 2 * w
-        self._short = _ShortTime(w, dim=2, e=-2.0, sign=-1)
+        self._short = ShortTime(w, dim=2, e=-2.0, sign=-1)
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:
         """Short-time expansion below ``SHORT_TIME``, Abel integral above."""
         short = u < SHORT_TIME
-        first = self._short.at(u[short])
+        early = self._short.at(u[short])
         h, q, q2 = hyperbolic_plane(self.panels.knots, u[~short])
-        order = torch.argsort(torch.cat([torch.nonzero(short), torch.nonzero(~short)]).flatten())
-        return Heat(
-            torch.cat([first.h, h])[order],
-            torch.cat([first.q, q])[order],
-            torch.cat([first.q2, q2])[order],
-            None,
-        )
+        return Heat(_merge(short, early.h, h), _merge(short, early.q, q), _merge(short, early.q2, q2), None)
 
 
 @lru_cache
@@ -202,6 +177,15 @@ def hyperbolic_plane_heat() -> HyperbolicPlaneHeat:
     return HyperbolicPlaneHeat()
 
 
+def _merge(
+    short: Bool[Tensor, " t"], early: Float[Tensor, "e *k"], late: Float[Tensor, "l *k"]
+) -> Float[Tensor, "t *k"]:
+    """Values of the short times and of the others, in the order of all."""
+    out = early.new_empty(len(short), *early.shape[1:])
+    out[short], out[~short] = early, late
+    return out
+
+
 def _jacobi_log_weights(levels: int, alpha: float, beta: float) -> Float[Tensor, " l"]:
     """Log of P_l(1)^2 / |P_l|^2, the multiplicity of level l, up to a constant."""
     level = np.arange(levels)
@@ -224,88 +208,3 @@ def _jacobi_polynomials(w: Float[Tensor, " k"], levels: int, alpha: float, beta:
         back = 2 * n * (n + beta) * (2 * n + a + 2)
         out[n + 1] = (linear * out[n] - back * out[n - 1]) / (2 * (n + alpha + 1) * (n + a + 1) * (2 * n + a))
     return out
-
-
-class _ShortTime:
-    """The expansion p_u = (4 pi u)^(-m/2) exp(-r^2 / 4u) sum_k u^k a_k(w), by the transport equations.
-
-    With y = r^2 as a function of w, the heat equation gives  (g y'/2) a_k' + (k + L y / 4 - m / 2) a_k = L a_(k-1),
-    solved here by power series in w (radius 2).
-
-    Source:
-        Minakshisundaram and Pleijel 1949; Berger, Gauduchon, Mazet 1971, chapter III.E.
-    """
-
-    ORDERS = 18
-    TERMS = 40
-
-    def __init__(self, w: Float[Tensor, " k"], *, dim: int, e: float, sign: int) -> None:
-        self._dim = dim
-        self._count = len(w)
-        near = w < SHORT_TIME_REACH
-        self._near = torch.nonzero(near).flatten()
-        y, a = self._expand(dim, e, sign)
-        powers = torch.from_numpy(np.vander(w[near].numpy(), self.TERMS, increasing=True))
-        self._y = [powers @ _derivative(y, order)[: self.TERMS] for order in range(3)]
-        self._a = [_derivative(a, order)[:, : self.TERMS] @ powers.mT for order in range(3)]
-        self._peak = a[:, 0]
-
-    @classmethod
-    def _expand(cls, dim: int, e: float, sign: int) -> tuple[Tensor, Tensor]:
-        """Taylor coefficients of y (n,) and of the a_k (orders, n)."""
-        size = cls.TERMS + cls.ORDERS + 4  # each order and each derivative spends a term
-        n = np.arange(size)
-        y = np.zeros(size)
-        y[1] = 2
-        for k in range(1, size - 1):
-            y[k + 1] = sign * k * k / ((2 * k + 1) * (k + 1)) * y[k]
-
-        def laplacian(f: np.ndarray) -> np.ndarray:
-            up = np.append(f[1:], 0)
-            return (n + 1) * (2 * n + dim) * up - n * (sign * (n - 1) + e) * f
-
-        slope = (n + 1) * np.append(y[1:], 0) / 2
-        along = 2 * np.append(0, slope[:-1]) - sign * np.append([0, 0], slope[:-2])
-        potential = laplacian(y) / 4
-        a = np.zeros((cls.ORDERS, size))
-        for k in range(cls.ORDERS):
-            right = laplacian(a[k - 1]) if k else np.zeros(size)
-            for i in range(size):
-                if k == i == 0:
-                    a[0, 0] = 1
-                    continue
-                known = along[2 : i + 1] @ (n[1:i] * a[k, 1:i])[::-1] + potential[1 : i + 1] @ a[k, :i][::-1]
-                a[k, i] = (right[i] - known) / (2 * i + k)
-        return torch.from_numpy(y), torch.from_numpy(a)
-
-    def log_peak(self, u: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
-        """Logarithm of p_u(0)."""
-        return torch.log(self._powers(u) @ self._peak) - self._dim / 2 * torch.log(4 * math.pi * u)
-
-    def at(self, u: Float[Tensor, " t"]) -> Heat:
-        """The kernels at times ``u`` below ``SHORT_TIME``."""
-        powers = self._powers(u)
-        s, s1, s2 = (powers @ a / (powers @ self._peak)[:, None] for a in self._a)
-        quarter = 0.25 / u[:, None]
-        gauss = torch.exp(-quarter * self._y[0])
-        slope = quarter * self._y[1]
-        h = gauss * s
-        q = gauss * (slope * s - s1)
-        q2 = gauss * ((slope**2 - quarter * self._y[2]) * s - 2 * slope * s1 + s2)
-        return Heat(self._spread(h), self._spread(q), self._spread(q2), self.log_peak(u))
-
-    def _powers(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t o"]:
-        return u[:, None] ** torch.arange(self.ORDERS, dtype=torch.float64)
-
-    def _spread(self, values: Float[Tensor, "t n"]) -> Float[Tensor, "t k"]:
-        out = torch.zeros(len(values), self._count, dtype=torch.float64)
-        out[:, self._near] = values
-        return out
-
-
-def _derivative(coefficients: Float[Tensor, "*b n"], order: int) -> Float[Tensor, "*b k"]:
-    """Taylor coefficients of a derivative."""
-    for _ in range(order):
-        steps = torch.arange(1, coefficients.shape[-1], dtype=torch.float64)
-        coefficients = coefficients[..., 1:] * steps
-    return coefficients

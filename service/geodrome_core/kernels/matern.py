@@ -21,7 +21,8 @@ from jaxtyping import Float
 from scipy.special import gammaln, loggamma
 from torch import Tensor
 
-from geodrome_core.kernels.heat import Heat, HeatKernel
+from geodrome_core.kernels.heat import HeatKernel
+from geodrome_core.kernels.short_time import Heat
 
 LOG_FIRST, LOG_LAST = -345.0, 14.5
 """The grid spans u from 1e-150 to 2e6: kappa from 0.01 to 100, for nu = 0.1 too, whose weights fall as u^0.1 only."""
