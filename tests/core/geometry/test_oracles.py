@@ -111,6 +111,18 @@ def test_exp_is_the_matrix_exponential(manifold, seed):
     np.testing.assert_allclose(square(manifold.exp(x, u)), there, atol=1e-12, rtol=1e-10)
 
 
+@pytest.mark.parametrize("length", [1e-6, 0.01, 0.03, 0.05, 0.07, 0.1, 0.5])
+@pytest.mark.parametrize("manifold", [Rotation(), SPD(2), SPD(3)])
+def test_exp_of_a_single_short_tangent_has_all_digits(manifold, length):
+    """The matrix exponential of torch 2.13 is off by 1e-10 there."""
+    size = math.isqrt(manifold.width)
+    identity = torch.eye(size, dtype=torch.float64).flatten()
+    xi = torch.randn(manifold.dim, generator=generator(0), dtype=torch.float64)
+    u = manifold.tangent(identity, length * xi / torch.linalg.vector_norm(xi))
+
+    np.testing.assert_allclose(square(manifold.exp(identity, u)), scipy.linalg.expm(square(u)), atol=1e-15, rtol=0)
+
+
 @given(seed=seeds)
 def test_quaternions_matrices_and_rotation_vectors_agree_with_scipy(seed):
     q = torch.randn(5, 4, generator=generator(seed), dtype=torch.float64)
