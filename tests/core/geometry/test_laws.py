@@ -13,7 +13,7 @@ from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.spec import CODECS
 from geodrome_core.geometry.sphere import Sphere
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -274,6 +274,7 @@ def test_three_hundred_small_steps_do_not_drift_off_the_manifold(manifold):
 
 
 @every_manifold
+@settings(max_examples=4)
 @given(data=st.data())
 def test_batches_give_what_each_point_gives_and_change_no_argument(manifold, data):
     x, u = data.draw(geodesics(manifold, count=6))

@@ -85,7 +85,7 @@ def gradient_and_hessian(k, dim: int) -> tuple[Tensor, Tensor]:
     return torch.autograd.functional.jacobian(k, zero), torch.autograd.functional.hessian(k, zero)
 
 
-@every_smoothness
+@pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
 @every_space
 def test_derivatives_in_the_points_are_those_of_differences(name, nu):
     x, y = random_rows(name, 1), random_rows(name, 1, seed=1)
@@ -161,8 +161,8 @@ def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     assert by_time == pytest.approx(laplacian(y) - k(u) * laplacian(x), abs=1e-9, rel=1e-9)
 
 
-@every_smoothness
-@pytest.mark.parametrize("kappa", [0.1, 0.8, 5.0])
+@pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
+@pytest.mark.parametrize("kappa", [0.1, 5.0])
 @pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SPD2"])
 def test_the_derivative_in_the_lengthscale_is_that_of_differences(name, kappa, nu):
     kernel, manifold = kernel_of(name, nu=nu), manifold_of(name)

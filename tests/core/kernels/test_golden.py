@@ -121,7 +121,7 @@ def spectral_series(dim: int, theta: mpf, spectrum: Callable[[mpf], mpf], levels
     return value / norm
 
 
-@pytest.mark.parametrize("dim", [2, 4, 20, 31])
+@pytest.mark.parametrize("dim", [4, 31])
 @pytest.mark.parametrize("kappa", [0.05, 0.3, 2.0])
 @pytest.mark.parametrize("nu", [20.0, math.inf])
 def test_spheres_of_high_dimension_agree_with_their_series_in_30_digits(dim, kappa, nu):
