@@ -18,7 +18,7 @@ demo: install
 
 test: install
 	$(BIN)/python -m pip --quiet check
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 lint: install
 	$(BIN)/ruff format --check .

@@ -16,7 +16,7 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 PAGES = ["README.md", "docs/quickstart.md"]
 URL = "http://127.0.0.1:8100"
 # The tests have been set up and the server started by other means.
-SET_UP = re.compile(r"^(make \w+|geodrome serve|python3 -m venv .*\n\.venv/bin/\S+( demo)?)$")
+SET_UP = re.compile(r"^(make \w+|geodrome serve|python3 -m venv .*\n\.venv/bin/(geodrome demo|pytest .*))$")
 
 
 class Block(NamedTuple):
