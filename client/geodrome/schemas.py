@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictInt, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from geodrome.spaces import Number, Space
@@ -138,7 +138,7 @@ class Ask(Input):
     worker: Annotated[str, Field(min_length=1, max_length=128)] | None = None
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] | None = None
     wait_s: Annotated[NonNegativeNumber, Field(le=60)] = 30
-    resume: bool = True
+    resume: StrictBool = True
 
 
 class Tell(Input):

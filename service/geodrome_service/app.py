@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi_offline import FastAPIOffline
 
 from geodrome_service.api import about, asks, best, problems, studies, trials
 from geodrome_service.api.recommendations import Recommendations
@@ -23,7 +24,10 @@ SUMMARY = "Geometry-aware Bayesian optimization for robotics labs, behind ask an
 
 def create_app(settings: Settings, database: Database) -> FastAPI:
     """The application on an open database, which it closes; the pool lives as long as the application."""
-    app = FastAPI(title="Geodrome", summary=SUMMARY, version=version("geodrome"), lifespan=_lifespan, redoc_url=None)
+    # Labs are offline: the pages at /docs come with everything that they need.
+    app = FastAPIOffline(
+        title="Geodrome", summary=SUMMARY, version=version("geodrome"), lifespan=_lifespan, redoc_url=None
+    )
     app.state.settings = settings
     app.state.database = database
     for router in (about.router, studies.router, best.router, asks.router, trials.router):

@@ -226,6 +226,7 @@ def test_every_broken_rule_is_told_at_once(http, study_name):
         ({"lease_s": -1}, "/lease_s"),
         ({"wait_s": 61}, "/wait_s"),
         ({"resume": 7}, "/resume"),
+        ({"resume": "no"}, "/resume"),
         ({"n": 1}, "/n"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from geodrome.errors import PROBLEMS
 
@@ -76,6 +78,16 @@ def test_the_pages_can_be_read(http):
 
     assert answer.status_code == 200
     assert "/openapi.json" in answer.text
+
+
+def test_the_pages_need_nothing_from_outside(http):
+    """Labs are offline."""
+    page = http.get("/docs").text
+
+    sources = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(sources) >= 3
+    assert all(http.get(source).status_code == 200 for source in sources if source.startswith("/"))
+    assert all(source.startswith("/") for source in sources)
 
 
 @pytest.mark.parametrize("code", PROBLEMS)
