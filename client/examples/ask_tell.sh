@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ask for one point and tell its cost, with curl and jq alone.
+# Ask for one point and tell its cost, with curl alone.
 # Needs a service, `geodrome serve`; its address is GEODROME_URL, or http://127.0.0.1:8100.
 set -eu
 studies="${GEODROME_URL:-http://127.0.0.1:8100}/v1/studies"
@@ -16,17 +16,15 @@ post "$studies" --data '{
 
 # One key for one ask: however often it is sent (by --retry, or because 202 said "not ready"), it is one trial.
 key="Idempotency-Key: $(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
-trial=""
-while [ -z "$trial" ]; do
-    trial=$(post "$studies/camera-direction/ask" --header "$key" --data '{"worker": "camera-1"}' |
-        jq --compact-output '.trials[0] // empty')
+number=""
+while [ -z "$number" ]; do
+    trial=$(post "$studies/camera-direction/ask" --header "$key" --data '{"worker": "camera-1"}')
+    number=$(echo "$trial" | sed -n 's/.*"number":\([0-9]*\).*/\1/p')
 done
-
-number=$(echo "$trial" | jq .number)
-echo "point $(echo "$trial" | jq --compact-output .point)"
+echo "point $(echo "$trial" | sed 's/.*"point":\(\[[^]]*\]\).*/\1/')"
 
 # Here the camera turns and something is measured.
 cost=0.44
 
-post "$studies/camera-direction/trials/$number/tell" --data "{\"cost\": $cost}" |
-    jq --raw-output '"trial \(.number) is \(.state), cost \(.cost)"'
+post "$studies/camera-direction/trials/$number/tell" --data "{\"cost\": $cost}" >/dev/null
+echo "trial $number is told, cost $cost"

@@ -15,7 +15,7 @@ PROGRAMS = {".py": [sys.executable], ".sh": ["sh"]}
 RUN_HERE = sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in PROGRAMS)
 LAST_LINES = {
     "ask_tell.py": "best overshoot: ",
-    "ask_tell.sh": "trial 1 is completed, cost 0.44",
+    "ask_tell.sh": "trial 1 is told, cost 0.44",
     "run_loop.py": "best cost: ",
 }
 
