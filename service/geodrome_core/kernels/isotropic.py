@@ -14,6 +14,7 @@ from torch import Tensor
 
 from geodrome_core.kernels.heat import HeatKernel, flat_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.matern import grid, steps_per_octave, weights
+from geodrome_core.kernels.pairs import squared_distance
 
 SMALLEST_NU, LARGEST_NU = 0.1, 200.0
 """Kernels are exact to 1e-14 between them; above, the mixture is narrower than the grid of heat times."""
@@ -146,7 +147,7 @@ class EuclideanMatern(GeodesicKernel):
 
     def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = |x - y|^2 / (2 kappa^2), with one table for all lengthscales."""
-        w = ((x - y) ** 2).sum(-1) / (2 * kappa**2)
+        w = squared_distance(x, y) / (2 * kappa**2)
         return profile(flat_heat(), self.nu, torch.ones((), dtype=torch.float64), w)
 
 
@@ -155,7 +156,7 @@ class SphereMatern(GeodesicKernel):
 
     def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = 1 - cos = |x - y|^2 / 2: differences keep the digits that 1 - <x, y> loses."""
-        w = 0.5 * ((x - y) ** 2).sum(-1)
+        w = 0.5 * squared_distance(x, y)
         return profile(sphere_heat(x.shape[-1] - 1), self.nu, kappa, w)
 
 
@@ -164,5 +165,5 @@ class RotationMatern(GeodesicKernel):
 
     def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = 1 - cos(rotation angle) = |X - Y|_F^2 / 4."""
-        w = 0.25 * ((x - y) ** 2).sum(-1)
+        w = 0.25 * squared_distance(x, y)
         return profile(rotation_heat(), self.nu, kappa, w)

@@ -21,6 +21,7 @@ from torch import Tensor
 from geodrome_core.kernels.heat import hyperbolic_plane_heat
 from geodrome_core.kernels.isotropic import GeodesicKernel, profile, with_derivatives
 from geodrome_core.kernels.matern import grid, steps_per_octave, weights
+from geodrome_core.kernels.pairs import squared_distance
 
 CHUNK = 16_384
 """Pairs evaluated at once: 20 MB of intermediate values at 80 heat times."""
@@ -39,8 +40,8 @@ class SPD2Matern(GeodesicKernel):
         """A mixture of heat kernels in s = (l - l')^2 and w = cosh d_H - 1."""
         x_flat, x_plane = half_plane(x)
         y_flat, y_plane = half_plane(y)
-        s = (x_flat - y_flat) ** 2
-        w = ((x_plane - y_plane) ** 2).sum(-1) / (2 * x_plane[..., 1] * y_plane[..., 1])
+        s = squared_distance(x_flat.unsqueeze(-1), y_flat.unsqueeze(-1))
+        w = squared_distance(x_plane, y_plane) / (2 * x_plane[..., 1] * y_plane[..., 1])
         if math.isinf(self.nu):
             return torch.exp(-s / (2 * kappa**2)) * profile(hyperbolic_plane_heat(), self.nu, kappa / math.sqrt(2), w)
         return mixture(self.nu, kappa, s, w)
