@@ -7,10 +7,12 @@ from typing import Any
 
 import torch
 from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import strategies as st
 from torch import Tensor
@@ -30,6 +32,10 @@ MANIFOLDS: dict[str, Manifold] = {
     "SPD2": SPD(2),
     "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
     "SPD3-bounded": SPD(3, eigenvalues=(0.2, 5.0)),
+    "log-SPD2": LogEuclideanSPD(2),
+    "log-SPD5-bounded": LogEuclideanSPD(5, eigenvalues=(0.2, 5.0)),
+    "cholesky-SPD2": CholeskySPD(2),
+    "cholesky-SPD5-bounded": CholeskySPD(5, eigenvalues=(0.2, 5.0)),
     "pose": Product({"position": Euclidean(3, boxed=True), "orientation": Rotation()}),
     "nested": Product(
         {
@@ -55,6 +61,8 @@ SPECS: dict[str, dict[str, Any]] = {
     "matrix": {"type": "rotation", "representation": "matrix"},
     "spd": {"type": "spd", "dim": 2},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
+    "compliance": {"type": "spd", "dim": 6, "eigenvalues": [1e-4, 0.3], "metric": "log_euclidean"},
+    "inertia": {"type": "spd", "dim": 3, "eigenvalues": [0.01, 2.0], "metric": "cholesky"},
     "pose": {
         "type": "product",
         "factors": {
@@ -91,7 +99,7 @@ def reach(manifold: Manifold) -> float:
     match manifold:
         case Sphere() | Rotation():
             return 0.97 * math.pi
-        case SPD():
+        case EigenvalueBox():
             return 2.0
         case Product():
             return min(reach(factor) for factor in manifold.factors.values())
@@ -166,7 +174,7 @@ _leaf_specs = st.fixed_dictionaries(
         "scale": st.one_of(st.sampled_from(["linear", "log"]), json_values),
         "representation": st.one_of(st.sampled_from(["matrix", "quaternion"]), json_values),
         "order": st.one_of(st.sampled_from(["wxyz", "xyzw"]), json_values),
-        "metric": st.one_of(st.just("affine_invariant"), json_values),
+        "metric": st.one_of(st.sampled_from(["affine_invariant", "log_euclidean", "cholesky"]), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
     },
 )

@@ -66,12 +66,15 @@ class Rotation(SpaceSpec):
 
 
 class SPD(SpaceSpec):
-    """A symmetric positive definite matrix, such as a stiffness; on the wire the full matrix (rows)."""
+    """A symmetric positive definite matrix, such as a stiffness; on the wire the full matrix (rows).
+
+    The affine-invariant metric takes ``dim`` 2, the other two up to 6.
+    """
 
     type: Literal["spd"] = "spd"
-    dim: Literal[2] = 2
+    dim: Annotated[int, Field(ge=2, le=6)] = 2
     eigenvalues: Bounds | None = None
-    metric: Literal["affine_invariant"] = "affine_invariant"
+    metric: Literal["affine_invariant", "log_euclidean", "cholesky"] = "affine_invariant"
 
 
 class Product(SpaceSpec):

@@ -24,7 +24,7 @@ from geodrome_core.geometry.rotation import (
     matrix_to_quaternion,
     quaternion_to_matrix,
 )
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.sphere import Sphere
 
 ORTHOGONALITY_TOLERANCE = 2e-3  # three decimals
@@ -263,7 +263,7 @@ def _orthogonal(r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
 class SPDCodec(Codec):
     """Symmetric positive definite matrices in full, by their diagonal, or by a Cholesky factor."""
 
-    manifold: SPD
+    manifold: EigenvalueBox
 
     def read(self, value: Any) -> Reading:
         """Matrix rows, ``{diag: […]}``, or ``{cholesky_lower: rows}``."""

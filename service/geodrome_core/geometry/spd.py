@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from itertools import combinations_with_replacement
-
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.geometry.euclidean import FLOAT32_ROUNDING
-from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.matrix_functions import EXP, LOG, ROOT, symmetric_function
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 
 
-class SPD(Manifold):
+class SPD(EigenvalueBox):
     """SPD(n), n*n numbers row by row, with <U, V> = trace(X^-1 U X^-1 V).
 
     The distance is the root of the sum of the squared logarithms of the eigenvalues of X^-1 Y; it does not change when
@@ -27,21 +24,6 @@ class SPD(Manifold):
         Pennec, Fillard, Ayache 2006, "A Riemannian framework for tensor computing".
     """
 
-    def __init__(self, size: int, *, eigenvalues: tuple[float, float] | None = None) -> None:
-        self.size = size
-        self.dim = size * (size + 1) // 2
-        self.width = size * size
-        self.eigenvalues = eigenvalues
-        self.is_bounded = self.has_border = eigenvalues is not None
-        low, high = eigenvalues or (1 / math.e, math.e)
-        self.diameter = math.sqrt(size) * math.log(high / low)
-        symmetric = []
-        for i, j in combinations_with_replacement(range(size), 2):
-            e = torch.zeros(size, size, dtype=torch.float64)
-            e[i, j] = e[j, i] = 1.0 if i == j else math.sqrt(0.5)
-            symmetric.append(e)
-        self._symmetric = torch.stack(symmetric)
-
     def inner(
         self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
     ) -> Float[Tensor, "*b"]:
@@ -53,28 +35,17 @@ class SPD(Manifold):
         """L expm(L^-1 U L^-T) L^T with X = L L^T."""
         # Not torch.linalg.matrix_exp: of a single matrix of norm 0.05 it knows 10 digits only (torch 2.13).
         factor = self._factor(x)
-        values, vectors = torch.linalg.eigh(self._whiten(factor, u))
-        return self._color(factor, (vectors * torch.exp(values).unsqueeze(-2)) @ vectors.mT)
+        return self._color(factor, symmetric_function(EXP, self._whiten(factor, u)))
 
     def log(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b d"]:
         """L logm(L^-1 Y L^-T) L^T with X = L L^T."""
         factor = self._factor(x)
-        values, vectors = torch.linalg.eigh(self._whiten(factor, y))
-        return self._color(factor, (vectors * torch.log(values).unsqueeze(-2)) @ vectors.mT)
+        return self._color(factor, symmetric_function(LOG, self._whiten(factor, y)))
 
     def distance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
         """Root of the sum of squared log-eigenvalues of X^-1 Y."""
-        values = torch.linalg.eigvalsh(self._whiten(self._factor(x), y))
-        return torch.linalg.vector_norm(torch.log(values), dim=-1)
-
-    def project(self, x: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """The symmetric part."""
-        m = self._matrix(v)
-        return (0.5 * (m + m.mT)).flatten(-2)
-
-    def nearest(self, v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """The symmetric part. Lost definiteness is never repaired here: that would be another matrix."""
-        return self.project(v, v)
+        # As a norm of the whole logarithm: eigenvalues alone have infinite second derivatives where they are equal.
+        return torch.linalg.matrix_norm(symmetric_function(LOG, self._whiten(self._factor(x), y)))
 
     def retract(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """X + U + U X^-1 U / 2 = L (I + S + S^2/2) L^T: second order, and always positive definite."""
@@ -87,56 +58,13 @@ class SPD(Manifold):
     ) -> Float[Tensor, "*b d"]:
         """E U E^T with E = (Y X^-1)^(1/2)."""
         factor = self._factor(x)
-        values, vectors = torch.linalg.eigh(self._whiten(factor, y))
-        root = (vectors * torch.sqrt(values).unsqueeze(-2)) @ vectors.mT
+        root = symmetric_function(ROOT, self._whiten(factor, y))
         return self._color(factor, root @ self._whiten(factor, u) @ root)
 
     def basis(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m d"]:
         """L E_k L^T for the orthonormal symmetric matrices E_k."""
         factor = self._factor(x).unsqueeze(-3)
         return self._color(factor, self._symmetric.expand(*x.shape[:-1], -1, -1, -1))
-
-    def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
-        """Eigenvalues log-uniform within the bounds, eigenvectors uniform; without bounds, log-normal eigenvalues."""
-        shape = (count, self.size)
-        if self.eigenvalues is None:
-            logs = torch.randn(shape, generator=generator, dtype=torch.float64)
-        else:
-            low, high = (math.log(value) for value in self.eigenvalues)
-            logs = low + (high - low) * torch.rand(shape, generator=generator, dtype=torch.float64)
-        normal = torch.randn(count, self.size, self.size, generator=generator, dtype=torch.float64)
-        vectors = torch.linalg.qr(normal).Q
-        return self.nearest(((vectors * torch.exp(logs).unsqueeze(-2)) @ vectors.mT).flatten(-2))
-
-    def contains(self, x: Float[Tensor, "*b d"]) -> Bool[Tensor, "*b"]:
-        """Whether all eigenvalues lie within the bounds."""
-        values = torch.linalg.eigvalsh(self._matrix(x))
-        low, high = self.eigenvalues or (0.0, math.inf)
-        return (values[..., 0] >= low) & (values[..., -1] <= high)
-
-    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """Log determinant of X - low I, plus that of high I - X."""
-        if self.eigenvalues is None:
-            return super().barrier(x)
-        low, high = self.eigenvalues
-        eye = torch.eye(self.size, dtype=x.dtype)
-        return _log_det(self._matrix(x) / low - eye) + _log_det(eye - self._matrix(x) / high)
-
-    def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
-        """Eigenvalues moved to the bounds, less what rounding the entries to float32 can change."""
-        if self.eigenvalues is None:
-            return x
-        low, high = self.eigenvalues
-        ratio = (high / low) ** margin
-        low, high = low * ratio, high / ratio
-        values, vectors = torch.linalg.eigh(self._matrix(x))
-        values = values.clamp(max=high * (1 - self.size * FLOAT32_ROUNDING))
-        # Entries round by at most half of 2^-23 of the largest eigenvalue, and n of them add up.
-        values = torch.maximum(values, low + self.size * FLOAT32_ROUNDING * values.amax(-1, keepdim=True))
-        return self.nearest(((vectors * values.unsqueeze(-2)) @ vectors.mT).flatten(-2))
-
-    def _matrix(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
-        return x.unflatten(-1, (self.size, self.size))
 
     def _factor(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return torch.linalg.cholesky(self._matrix(x))
@@ -152,12 +80,3 @@ class SPD(Manifold):
         """L S L^T as a row, symmetric."""
         full = factor @ s @ factor.mT
         return (0.5 * (full + full.mT)).flatten(-2)
-
-
-def _log_det(m: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b"]:
-    """Log determinant; minus infinity, and no gradient, where ``m`` is not positive definite."""
-    fails = torch.linalg.cholesky_ex(m.detach()).info != 0
-    # A failed factor has infinite derivatives, which times zero would be NaN: it must never be made.
-    safe = torch.where(fails[..., None, None], torch.eye(m.shape[-1], dtype=m.dtype), m)
-    logs = torch.diagonal(torch.linalg.cholesky(safe), dim1=-2, dim2=-1).log()
-    return torch.where(fails, -torch.inf, 2 * logs.sum(-1))

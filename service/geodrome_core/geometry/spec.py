@@ -16,10 +16,12 @@ from geodrome_core.geometry.codec import (
     SphereCodec,
 )
 from geodrome_core.geometry.faults import Fault, SpaceError, pointer_to, shown
+from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.reading import is_number
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.sphere import Sphere
 
 DEEPEST_PRODUCT = 8
@@ -165,19 +167,29 @@ def _rotation(spec: Mapping[str, Any]) -> Codec:
 
 
 def _spd(spec: Mapping[str, Any]) -> Codec:
-    size = _dimension(spec, 2, 2, default=2)
-    _one_of(spec, "metric", ("affine_invariant",))
+    size = _dimension(spec, 2, 6, default=2)
+    metric = _one_of(spec, "metric", tuple(METRICS))
+    if metric == "affine_invariant" and size > 2:
+        rule = "2 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky"
+        raise SpaceError(Fault("/dim", f"dim is {size}", size, rule))
     eigenvalues = spec.get("eigenvalues")
     if eigenvalues is None:
-        return SPDCodec(SPD(size))
+        return SPDCodec(METRICS[metric](size))
     low, high = _bounds(eigenvalues, "linear", "/eigenvalues")
     if low <= 0:
         raise SpaceError(Fault("/eigenvalues", f"low {low:g} is not positive", eigenvalues, "low > 0"))
     if low < SMALLEST_EIGENVALUE or high > LARGEST_EIGENVALUE:
         detail = f"[{low:g}, {high:g}] is too far from 1 to compute with"
         raise SpaceError(Fault("/eigenvalues", detail, eigenvalues, "from 1e-150 to 1e150"))
-    return SPDCodec(SPD(size, eigenvalues=(low, high)))
+    return SPDCodec(METRICS[metric](size, eigenvalues=(low, high)))
 
+
+METRICS: dict[str, type[EigenvalueBox]] = {
+    "affine_invariant": SPD,
+    "log_euclidean": LogEuclideanSPD,
+    "cholesky": CholeskySPD,
+}
+"""The metrics of SPD(n), the first of them meant where none is named."""
 
 CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] = {
     "real": (("bounds", "scale"), _real),

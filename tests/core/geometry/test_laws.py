@@ -10,7 +10,7 @@ from geodrome_core import geometry
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.spec import CODECS
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import given, settings
@@ -33,7 +33,7 @@ def off_manifold(manifold: Manifold, x: Tensor) -> float:
             r = x.unflatten(-1, (3, 3))
             reflects = bool((torch.linalg.det(r) < 0).any())
             return math.inf if reflects else float((r @ r.mT - torch.eye(3, dtype=x.dtype)).abs().max())
-        case SPD(size=size):
+        case EigenvalueBox(size=size):
             m = x.unflatten(-1, (size, size))
             is_definite = bool((torch.linalg.eigvalsh(m) > 0).all())
             return float((m - m.mT).abs().max()) if is_definite else math.inf

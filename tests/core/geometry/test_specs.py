@@ -8,6 +8,7 @@ import pytest
 import torch
 from geodrome_core import SpaceError, space_from_spec
 from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
@@ -38,6 +39,8 @@ def product(**factors):
         ({"type": "rotation", "dim": 3}, Rotation, 3, 9),
         ({"type": "spd"}, SPD, 3, 4),
         ({"type": "spd", "dim": 2, "metric": "affine_invariant"}, SPD, 3, 4),
+        ({"type": "spd", "dim": 6, "metric": "log_euclidean"}, LogEuclideanSPD, 21, 36),
+        ({"type": "spd", "dim": 3, "metric": "cholesky"}, CholeskySPD, 6, 9),
     ],
 )
 def test_a_spec_gives_its_manifold(spec, kind, dim, width):
@@ -99,6 +102,7 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
         ({"type": "euclidean", "dim": 65}, "/dim", "dim is 65"),
         ({"type": "rotation", "dim": 2}, "/dim", "dim is 2"),
         ({"type": "spd", "dim": 3}, "/dim", "dim is 3"),
+        ({"type": "spd", "dim": 7, "metric": "cholesky"}, "/dim", "dim is 7"),
         ({"type": "rotation", "representation": "euler"}, "/representation", "representation is 'euler'"),
         ({"type": "rotation", "order": "zyxw"}, "/order", "order is 'zyxw'"),
         ({"type": "spd", "metric": "euclidean"}, "/metric", "metric is 'euclidean'"),
@@ -215,3 +219,9 @@ def test_random_points_of_a_wide_log_range_cover_every_decade():
     decades = {math.floor(math.log10(space.point(row))) for row in rows}
 
     assert decades == set(range(-5, 5))
+
+
+def test_larger_matrices_need_a_flat_metric_and_the_fault_says_which():
+    (fault,) = faults({"type": "spd", "dim": 3, "eigenvalues": [1.0, 2.0]})
+
+    assert "2 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky" in str(fault)

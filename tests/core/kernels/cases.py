@@ -26,6 +26,8 @@ SPACES: dict[str, Space] = {
         "S31": {"type": "sphere", "dim": 31},
         "SO3": {"type": "rotation"},
         "SPD2": {"type": "spd", "dim": 2},
+        "log-SPD3": {"type": "spd", "dim": 3, "metric": "log_euclidean"},
+        "cholesky-SPD3": {"type": "spd", "dim": 3, "metric": "cholesky"},
         "pose": {
             "type": "product",
             "factors": {"position": {"type": "euclidean", "dim": 3}, "orientation": {"type": "rotation"}},

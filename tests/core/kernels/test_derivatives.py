@@ -42,6 +42,9 @@ SINGULAR: dict[str, tuple[str, Tensor, Tensor]] = {
     "same-matrix": ("SPD2", rows([2, 1, 1, 3]), rows([2, 1, 1, 3])),
     "identity-twice": ("SPD2", rows([1, 0, 0, 1]), rows([1, 0, 0, 1])),
     "equal-eigenvalues": ("SPD2", rows([1, 0, 0, 1]), rows([3, 0, 0, 3])),
+    "log-same-matrix": ("log-SPD3", rows([2, 1, 0, 1, 3, 0, 0, 0, 1]), rows([2, 1, 0, 1, 3, 0, 0, 0, 1])),
+    "log-equal-eigenvalues": ("log-SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([2, 0, 0, 0, 2, 0, 0, 0, 1])),
+    "cholesky-identity-twice": ("cholesky-SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 0, 0, 0, 1, 0, 0, 0, 1])),
     "same-pose": ("pose", rows([1, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1])),
     "same-position": ("pose", rows([1, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 2, 3, 0, 1, 0, 1, 0, 0, 0, 0, -1])),
 }
@@ -128,7 +131,7 @@ def test_derivatives_are_right_at_singular_places(place, nu):
 
 
 @twice_differentiable
-@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3"])
+@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "log-SPD3", "cholesky-SPD3"])
 def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name, nu):
     """All but products are isotropic: k is 1 - c |xi|^2 / 2 + … for each direction xi."""
     x = random_rows(name, 1)
@@ -141,7 +144,7 @@ def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name,
 
 
 @pytest.mark.parametrize("kappa", [0.3, 1.0])
-@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2"])
+@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "log-SPD3"])
 def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     """With u = kappa^2 / 2, dk/du = L k(x, y) - k(x, y) L k(x, x), for k is normalized. L is the Laplacian in x."""
     manifold = manifold_of(name)

@@ -1,0 +1,103 @@
+"""Kernels to compare with."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from geodrome_core import space_from_spec
+from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.flat_spd import LogEuclideanSPD
+from geodrome_core.geometry.rotation import Rotation
+from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.sphere import Sphere
+from geodrome_core.kernels.baselines import GeodesicSE, baseline_for, least_beta
+from gpytorch.kernels import MaternKernel, ScaleKernel
+
+from tests.core.kernels.cases import SPACES, gram, manifold_of, random_rows
+from tests.strategies import generator
+
+assert_close = torch.testing.assert_close
+
+
+@pytest.mark.parametrize(
+    ("manifold", "beta"),
+    [
+        (Sphere(2), 6.5),
+        (Sphere(3), 2.0),
+        (Sphere(4), 1.2),
+        (Sphere(5), 1.0),
+        (Sphere(6), 0.6),
+        (Sphere(10), 0.6),
+        (Sphere(11), 0.42),
+        (Sphere(31), 0.35),
+        (Sphere(160), 0.21),
+        (SPD(2), 0.6),
+        (SPD(3), 0.5),
+        (SPD(5), 0.25),
+        (SPD(7), 0.22),
+        (SPD(10), 0.2),
+        (SPD(12), 0.16),
+    ],
+)
+def test_beta_is_bounded_by_the_table_and_starts_above_it(manifold, beta):
+    kernel = GeodesicSE(manifold)
+
+    assert least_beta(manifold) == beta
+    assert float(kernel.beta.detach()) == pytest.approx(beta + math.log(2))
+    kernel.raw_lengthscale.data.fill_(1e3)  # as long as the constraint lets it be
+    assert float(kernel.beta.detach()) == pytest.approx(beta)
+
+
+@pytest.mark.parametrize("manifold", [Sphere(1), Sphere(161), SPD(4), Rotation(), Euclidean(2), LogEuclideanSPD(3)])
+def test_manifolds_without_a_bound_are_refused(manifold):
+    with pytest.raises(ValueError, match="no least beta is known for"):
+        GeodesicSE(manifold)
+
+
+@pytest.mark.parametrize("name", ["S2", "S3", "S10", "SPD2"])
+def test_the_geodesic_kernel_is_that_of_the_distance_and_positive_definite_above_the_bound(name):
+    kernel, x = baseline_for(SPACES[name], "geodesic_se"), random_rows(name, 40)
+    manifold = manifold_of(name)
+
+    k = gram(kernel, x)
+
+    distances = manifold.distance(x[:, None].expand(-1, 40, -1), x.expand(40, -1, -1))
+    assert_close(k, torch.exp(-kernel.beta.detach() * distances**2), atol=1e-14, rtol=1e-12)
+    assert float(torch.linalg.eigvalsh(k)[0]) > -1e-10
+
+
+@pytest.mark.parametrize("name", ["S2", "SPD2"])
+def test_the_geodesic_kernel_has_finite_gradients_where_points_coincide(name):
+    kernel, x = baseline_for(SPACES[name], "geodesic_se"), random_rows(name, 5).requires_grad_()
+
+    kernel(x, x.detach()).to_dense().sum().backward()
+
+    assert bool(x.grad.isfinite().all())
+    assert bool(kernel.raw_lengthscale.grad.isfinite().all())
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_the_ambient_kernel_of_matrices_is_gpytorch_s_on_mandel_vectors(nu):
+    space = space_from_spec({"type": "spd", "dim": 3, "metric": "log_euclidean"})
+    x = space.manifold.random(8, generator(0))
+    m, half = x.unflatten(-1, (3, 3)), math.sqrt(2)
+    mandel = torch.stack(
+        [m[:, 0, 0], m[:, 1, 1], m[:, 2, 2], half * m[:, 1, 2], half * m[:, 0, 2], half * m[:, 0, 1]], -1
+    )
+    ours, theirs = baseline_for(space, "euclidean_matern", nu=nu), MaternKernel(nu=nu).double()
+    ours.lengthscale = theirs.lengthscale = 0.7
+
+    assert_close(gram(ours, x), gram(theirs, mandel), atol=1e-7, rtol=0.0)  # they clamp squared distances
+
+
+def test_the_baseline_of_a_product_is_the_product_and_can_be_scaled():
+    x = random_rows("tool", 6)
+    kernel = ScaleKernel(baseline_for(SPACES["tool"], "geodesic_se")).double()
+    kernel.outputscale = 2.0
+
+    parts = [GeodesicSE(Sphere(2)), GeodesicSE(SPD(2))]
+
+    expected = 2 * gram(parts[0], x[:, :3]) * gram(parts[1], x[:, 3:])
+    assert_close(gram(kernel, x), expected, atol=1e-12, rtol=0.0)
