@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
@@ -30,6 +31,10 @@ MANIFOLDS: dict[str, Manifold] = {
     "SPD2": SPD(2),
     "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
     "SPD3-bounded": SPD(3, eigenvalues=(0.2, 5.0)),
+    "H2": Hyperbolic(2),
+    "H2-bounded": Hyperbolic(2, radius=1.5),
+    "H3": Hyperbolic(3),
+    "H8-bounded": Hyperbolic(8, radius=1.5),
     "pose": Product({"position": Euclidean(3, boxed=True), "orientation": Rotation()}),
     "nested": Product(
         {
@@ -55,6 +60,9 @@ SPECS: dict[str, dict[str, Any]] = {
     "matrix": {"type": "rotation", "representation": "matrix"},
     "spd": {"type": "spd", "dim": 2},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
+    "tree": {"type": "hyperbolic", "dim": 3},
+    "lorentz": {"type": "hyperbolic", "dim": 2, "model": "lorentz", "radius": 3.0},
+    "poincare": {"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 6.0},
     "pose": {
         "type": "product",
         "factors": {
@@ -91,7 +99,7 @@ def reach(manifold: Manifold) -> float:
     match manifold:
         case Sphere() | Rotation():
             return 0.97 * math.pi
-        case SPD():
+        case SPD() | Hyperbolic():
             return 2.0
         case Product():
             return min(reach(factor) for factor in manifold.factors.values())
@@ -130,7 +138,9 @@ json_values = st.recursive(
         st.lists(inner, max_size=4),
         st.dictionaries(
             st.one_of(
-                st.sampled_from(["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "gain", "tool", "direction"]),
+                st.sampled_from(
+                    ["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "poincare", "gain", "tool", "direction"]
+                ),
                 st.text(max_size=3),
             ),
             inner,
@@ -158,7 +168,7 @@ number_arrays = st.one_of(
 _bounds = st.one_of(st.lists(numbers, min_size=2, max_size=2), st.lists(st.lists(numbers, max_size=2), max_size=3))
 
 _leaf_specs = st.fixed_dictionaries(
-    {"type": st.sampled_from(["real", "euclidean", "sphere", "rotation", "spd", "torus", "Real", ""])},
+    {"type": st.sampled_from(["real", "euclidean", "sphere", "rotation", "spd", "hyperbolic", "torus", "Real", ""])},
     optional={
         "dim": st.one_of(st.integers(-1, 4), numbers, json_values),
         "bounds": st.one_of(_bounds, json_values),
@@ -166,6 +176,8 @@ _leaf_specs = st.fixed_dictionaries(
         "scale": st.one_of(st.sampled_from(["linear", "log"]), json_values),
         "representation": st.one_of(st.sampled_from(["matrix", "quaternion"]), json_values),
         "order": st.one_of(st.sampled_from(["wxyz", "xyzw"]), json_values),
+        "radius": st.one_of(numbers, json_values),
+        "model": st.one_of(st.sampled_from(["lorentz", "poincare"]), json_values),
         "metric": st.one_of(st.just("affine_invariant"), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
     },

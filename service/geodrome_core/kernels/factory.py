@@ -10,12 +10,19 @@ import torch
 from gpytorch.kernels import Kernel, ProductKernel
 
 from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
-from geodrome_core.kernels.isotropic import EuclideanMatern, GeodesicKernel, RotationMatern, SphereMatern
+from geodrome_core.kernels.isotropic import (
+    EuclideanMatern,
+    GeodesicKernel,
+    HyperbolicMatern,
+    RotationMatern,
+    SphereMatern,
+)
 from geodrome_core.kernels.mixture import SPD2Matern
 
 
@@ -57,5 +64,7 @@ def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:
             return RotationMatern(nu=nu, **kwargs)
         case SPD(size=2):
             return SPD2Matern(nu=nu, **kwargs)
+        case Hyperbolic():
+            return HyperbolicMatern(nu=nu, **kwargs)
         case _:
             raise TypeError(f"no Matérn kernel is known for {type(manifold).__name__} of dimension {manifold.dim}")

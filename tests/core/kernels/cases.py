@@ -26,6 +26,9 @@ SPACES: dict[str, Space] = {
         "S31": {"type": "sphere", "dim": 31},
         "SO3": {"type": "rotation"},
         "SPD2": {"type": "spd", "dim": 2},
+        "H2": {"type": "hyperbolic", "dim": 2},
+        "H3": {"type": "hyperbolic", "dim": 3},
+        "H8": {"type": "hyperbolic", "dim": 8},
         "pose": {
             "type": "product",
             "factors": {"position": {"type": "euclidean", "dim": 3}, "orientation": {"type": "rotation"}},
