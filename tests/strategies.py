@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
@@ -36,6 +37,10 @@ MANIFOLDS: dict[str, Manifold] = {
     "log-SPD5-bounded": LogEuclideanSPD(5, eigenvalues=(0.2, 5.0)),
     "cholesky-SPD2": CholeskySPD(2),
     "cholesky-SPD5-bounded": CholeskySPD(5, eigenvalues=(0.2, 5.0)),
+    "H2": Hyperbolic(2),
+    "H2-bounded": Hyperbolic(2, radius=1.5),
+    "H3": Hyperbolic(3),
+    "H8-bounded": Hyperbolic(8, radius=1.5),
     "pose": Product({"position": Euclidean(3, boxed=True), "orientation": Rotation()}),
     "nested": Product(
         {
@@ -63,6 +68,9 @@ SPECS: dict[str, dict[str, Any]] = {
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
     "compliance": {"type": "spd", "dim": 6, "eigenvalues": [1e-4, 0.3], "metric": "log_euclidean"},
     "inertia": {"type": "spd", "dim": 3, "eigenvalues": [0.01, 2.0], "metric": "cholesky"},
+    "tree": {"type": "hyperbolic", "dim": 3},
+    "lorentz": {"type": "hyperbolic", "dim": 2, "model": "lorentz", "radius": 3.0},
+    "poincare": {"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 6.0},
     "pose": {
         "type": "product",
         "factors": {
@@ -100,6 +108,7 @@ def reach(manifold: Manifold) -> float:
         case Sphere() | Rotation():
             return 0.97 * math.pi
         case EigenvalueBox():
+        case SPD() | Hyperbolic():
             return 2.0
         case Product():
             return min(reach(factor) for factor in manifold.factors.values())
@@ -138,7 +147,9 @@ json_values = st.recursive(
         st.lists(inner, max_size=4),
         st.dictionaries(
             st.one_of(
-                st.sampled_from(["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "gain", "tool", "direction"]),
+                st.sampled_from(
+                    ["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "poincare", "gain", "tool", "direction"]
+                ),
                 st.text(max_size=3),
             ),
             inner,
@@ -166,7 +177,7 @@ number_arrays = st.one_of(
 _bounds = st.one_of(st.lists(numbers, min_size=2, max_size=2), st.lists(st.lists(numbers, max_size=2), max_size=3))
 
 _leaf_specs = st.fixed_dictionaries(
-    {"type": st.sampled_from(["real", "euclidean", "sphere", "rotation", "spd", "torus", "Real", ""])},
+    {"type": st.sampled_from(["real", "euclidean", "sphere", "rotation", "spd", "hyperbolic", "torus", "Real", ""])},
     optional={
         "dim": st.one_of(st.integers(-1, 4), numbers, json_values),
         "bounds": st.one_of(_bounds, json_values),
@@ -175,6 +186,9 @@ _leaf_specs = st.fixed_dictionaries(
         "representation": st.one_of(st.sampled_from(["matrix", "quaternion"]), json_values),
         "order": st.one_of(st.sampled_from(["wxyz", "xyzw"]), json_values),
         "metric": st.one_of(st.sampled_from(["affine_invariant", "log_euclidean", "cholesky"]), json_values),
+        "radius": st.one_of(numbers, json_values),
+        "model": st.one_of(st.sampled_from(["lorentz", "poincare"]), json_values),
+        "metric": st.one_of(st.just("affine_invariant"), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
     },
 )

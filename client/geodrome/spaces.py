@@ -77,6 +77,18 @@ class SPD(SpaceSpec):
     metric: Literal["affine_invariant", "log_euclidean", "cholesky"] = "affine_invariant"
 
 
+class Hyperbolic(SpaceSpec):
+    """A point of hyperbolic space of curvature -1, within ``radius`` of the origin.
+
+    On the wire it is a point of the hyperboloid (``dim + 1`` numbers, the time coordinate first) or of Poincaré's ball.
+    """
+
+    type: Literal["hyperbolic"] = "hyperbolic"
+    dim: Annotated[int, Field(ge=2, le=8)]
+    model: Literal["lorentz", "poincare"] = "lorentz"
+    radius: Number | None = None
+
+
 class Product(SpaceSpec):
     """Named spaces together; on the wire an object, name to point. Nested names are joined as ``outer.inner``."""
 
@@ -87,7 +99,7 @@ class Product(SpaceSpec):
     ]
 
 
-Space = Annotated[Real | Euclidean | Sphere | Rotation | SPD | Product, Field(discriminator="type")]
+Space = Annotated[Real | Euclidean | Sphere | Rotation | SPD | Hyperbolic | Product, Field(discriminator="type")]
 """Any space spec, told apart by its ``type``."""
 
 Product.model_rebuild()

@@ -17,6 +17,8 @@ from geodrome_core.geometry.codec import (
 )
 from geodrome_core.geometry.faults import Fault, SpaceError, pointer_to, shown
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
+from geodrome_core.geometry.hyperbolic import Hyperbolic
+from geodrome_core.geometry.hyperbolic_codec import FARTHEST, HyperbolicCodec
 from geodrome_core.geometry.reading import is_number
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
@@ -26,6 +28,9 @@ from geodrome_core.geometry.sphere import Sphere
 
 DEEPEST_PRODUCT = 8
 """Levels of nested products; nobody needs more, and a parser accepts a thousand."""
+
+SMALLEST_RADIUS = 1e-6
+"""Of a hyperbolic domain: in a smaller one curvature is far below the digits of a cost."""
 
 FREE_TEXT = ("unit", "frame", "relative_to")
 """Members of every spec that are stored and echoed, and mean nothing here."""
@@ -190,6 +195,17 @@ METRICS: dict[str, type[EigenvalueBox]] = {
     "cholesky": CholeskySPD,
 }
 """The metrics of SPD(n), the first of them meant where none is named."""
+def _hyperbolic(spec: Mapping[str, Any]) -> Codec:
+    dim = _dimension(spec, 2, 8)
+    model = _one_of(spec, "model", ("lorentz", "poincare"))
+    radius = spec.get("radius")
+    if radius is None:
+        return HyperbolicCodec(Hyperbolic(dim), model)
+    if not is_number(radius) or not SMALLEST_RADIUS <= radius <= FARTHEST:
+        rule = f"a distance from {SMALLEST_RADIUS:g} to {FARTHEST:g}"
+        raise SpaceError(Fault("/radius", f"radius is {shown(radius)}", radius, rule))
+    return HyperbolicCodec(Hyperbolic(dim, radius=float(radius)), model)
+
 
 CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] = {
     "real": (("bounds", "scale"), _real),
@@ -197,5 +213,6 @@ CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] 
     "sphere": (("dim",), _sphere),
     "rotation": (("dim", "representation", "order"), _rotation),
     "spd": (("dim", "eigenvalues", "metric"), _spd),
+    "hyperbolic": (("dim", "model", "radius"), _hyperbolic),
 }
 """The types of space that a spec may name, besides ``product``: the members of their specs, and how they are built."""

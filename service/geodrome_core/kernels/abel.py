@@ -1,12 +1,14 @@
-"""The heat kernel of H^2 from that of H^3, by Abel's integral without its singularity.
+"""The heat kernels of hyperbolic spaces: closed forms in odd dimension, Abel's integral of the next odd one in even.
 
-    p_u(w)  ~  integral over zeta >= 0 of  F_u(w + zeta^2),    F_u(W) = y'(W) exp(-y(W) / 4u),    y = arccosh(1 + W)^2.
+With y = arccosh(1 + w)^2 and F_m = (-d/dw)^m exp(-y / 4u),
+
+    H^(2m+1):  p_u(w)  ~  F_m(w),        H^(2m):  p_u(w)  ~  integral over zeta >= 0 of  F_m(w + zeta^2).
 
 With zeta = c sqrt(2) sinh(tau / 2), c^2 = 2 / y'(w), the integrand is like a Gaussian in tau for every w, analytic in a
 strip, and the trapezoid rule converges geometrically. Derivatives in w pass under the integral onto F.
 
 Source:
-    McKean 1970 for the formula; Trefethen and Weideman 2014 for the rule.
+    McKean 1970 and Davies, Mandouvalos 1988 for the formulas; Trefethen and Weideman 2014 for the rule.
 """
 
 from __future__ import annotations
@@ -23,70 +25,107 @@ LONG_TIME = 0.5
 UNDERFLOW = 39.0
 """exp(-39) is below the rounding of sums near 1."""
 
+CHUNK = 60_000
+"""Points of the integrals that are held at once."""
 
-def hyperbolic_plane(
-    w: Float[Tensor, " k"], u: Float[Tensor, " t"]
-) -> tuple[Float[Tensor, "t k"], Float[Tensor, "t k"], Float[Tensor, "t k"]]:
-    """Normalized heat kernel h of H^2 at w = cosh r - 1 and times u >= 0.002, with q = -h' and q2 = h''."""
+
+def hyperbolic(w: Float[Tensor, " k"], u: Float[Tensor, " t"], dim: int) -> Float[Tensor, "3 t k"]:
+    """Normalized heat kernel h of H^dim at w = cosh r - 1 and times u >= 0.002, with q = -h' and q2 = h''."""
+    order = dim // 2
+    if dim % 2:
+        alone = torch.zeros(1, dtype=w.dtype)
+        return _integrate(w, u, order, tau=alone)
     out = torch.zeros(3, len(u), len(w), dtype=torch.float64)
     long = u >= LONG_TIME
     if bool(long.any()):
-        out[:, long] = _integrate(w, u[long], step=0.42, reach=2 * (UNDERFLOW + 3))
+        # Whatever the time, the integrand falls as exp(-(m - 1/2) tau).
+        nodes = math.ceil((UNDERFLOW + 3) / (order - 0.5) / 0.42) + 1
+        out[:, long] = _integrate(w, u[long], order, tau=0.42 * torch.arange(nodes, dtype=w.dtype))
     for index in torch.nonzero(~long).flatten().tolist():
         root = math.sqrt(float(u[index]))
         step = 0.5 * math.tanh(1.8 * root)
-        out[:, index] = _integrate(w, u[index : index + 1], step=step, reach=2 * math.sqrt(UNDERFLOW + 1) * root)[:, 0]
-    return out[0], out[1], out[2]
+        nodes = math.ceil(2 * math.sqrt(UNDERFLOW + 1) * root / step) + 1
+        tau = step * torch.arange(nodes, dtype=w.dtype)
+        out[:, index] = _integrate(w, u[index : index + 1], order, tau=tau)[:, 0]
+    return out
 
 
-def _integrate(w: Float[Tensor, " k"], u: Float[Tensor, " t"], *, step: float, reach: float) -> Float[Tensor, "3 t k"]:
-    """h, q, q2 by the trapezoid rule in tau = 0, step, 2 step, … up to ``reach``."""
+def _integrate(
+    w: Float[Tensor, " k"], u: Float[Tensor, " t"], order: int, *, tau: Float[Tensor, " n"]
+) -> Float[Tensor, "3 t k"]:
+    """h, q, q2 by the trapezoid rule; the only node tau = 0 gives the integrand itself."""
     points = torch.cat([torch.zeros(1, dtype=w.dtype), w])  # the first is the normalization
-    tau = step * torch.arange(math.ceil(reach / step) + 1, dtype=w.dtype)
+    size = max(1, CHUNK // (len(tau) * max(1, len(u) // 8)))
+    parts = [_sums(chunk, u, order, tau=tau) for chunk in points.split(size)]
+    sums = torch.cat(parts, -1)  # (3, t, 1 + k)
+    return sums[..., 1:] / sums[:1, :, :1]
+
+
+def _sums(
+    w: Float[Tensor, " k"], u: Float[Tensor, " t"], order: int, *, tau: Float[Tensor, " n"]
+) -> Float[Tensor, "3 t k"]:
+    """Integrals of F_m, F_(m+1), F_(m+2), all up to the same factor for each time."""
     weights = torch.cosh(tau / 2)
-    weights[0] /= 2
-    c2 = 2 / _squared_distance(points, 1)[1]
-    y = _squared_distance(points[:, None] + 2 * c2[:, None] * torch.sinh(tau / 2) ** 2, 3)  # each (k, nodes)
-    # (-d/dw)^j exp(-y/4u) = p_j (4u)^-j exp(-y/4u) with p_1 = y', p_2 = y'^2 - 4u y'' and
-    # p_3 = y'^3 - 12u y' y'' + 16u^2 y'''. Every term is positive, since y' is completely monotone.
-    monomials = torch.stack([y[1], y[1] ** 2, -y[2], y[1] ** 3, -y[1] * y[2], y[3]], -1)
-    monomials = monomials * (torch.sqrt(c2)[:, None] * weights)[..., None]  # (k, nodes, 6)
-    out = torch.empty(3, len(u), len(w), dtype=w.dtype)
-    for index, time in enumerate(u.tolist()):
-        sums = (torch.exp(-y[0] / (4 * time)).unsqueeze(-2) @ monomials).squeeze(-2)  # (k, 6)
-        total = sums[0, 0]
-        slope = sums[1:, 1] + 4 * time * sums[1:, 2]
-        bend = sums[1:, 3] + 12 * time * sums[1:, 4] + (4 * time) ** 2 * sums[1:, 5]
-        out[0, index] = sums[1:, 0] / total
-        out[1, index] = slope / (4 * time * total)
-        out[2, index] = bend / ((4 * time) ** 2 * total)
+    if len(tau) > 1:
+        weights[0] /= 2
+        c2 = 2 / _squared_distance(w, 1)[1]
+    else:
+        c2 = torch.ones_like(w)
+    y = _squared_distance(w[:, None] + 2 * c2[:, None] * torch.sinh(tau / 2) ** 2, order + 2)  # each (k, n)
+    terms = _polynomials(y, order + 2)
+    columns = torch.stack([term for p in terms[order:] for term in p], -1)
+    columns = columns * (torch.sqrt(c2)[:, None] * weights)[..., None]  # (k, n, terms)
+    gauss = torch.exp(-y[0].unsqueeze(-2) / (4 * u[:, None]))  # (k, t, n)
+    sums = gauss @ columns  # (k, t, terms)
+    out, start = [], 0
+    for extra, p in enumerate(terms[order:]):
+        powers = (4 * u[:, None]) ** torch.arange(len(p), dtype=w.dtype)  # (t, terms)
+        out.append((sums[..., start : start + len(p)] * powers).sum(-1).mT / (4 * u[:, None]) ** extra)
+        start += len(p)
+    return torch.stack(out)
+
+
+def _polynomials(y: list[Float[Tensor, "*b"]], largest: int) -> list[list[Float[Tensor, "*b"]]]:
+    """Coefficients in powers of 4u of the P_k with (-d/dw)^k exp(-y / 4u) = (4u)^-k P_k exp(-y / 4u), k <= largest.
+
+    P_k = sum over j < k of binomial(k - 1, j) (-1)^j y^(j+1) (4u)^j P_(k-1-j): every term is positive, since y' is
+    completely monotone.
+    """
+    out = [[torch.ones_like(y[0])]]
+    for k in range(1, largest + 1):
+        p = [torch.zeros_like(y[0]) for _ in range(k)]
+        for j in range(k):
+            factor = math.comb(k - 1, j) * (-1) ** j * y[j + 1]
+            for power, coefficient in enumerate(out[k - 1 - j]):
+                p[j + power] += factor * coefficient
+        out.append(p)
     return out
 
 
 def _squared_distance(w: Float[Tensor, "*b"], order: int) -> list[Float[Tensor, "*b"]]:
-    """The function y = arccosh(1 + w)^2 and its derivatives up to ``order`` (at most 3).
+    """The function y = arccosh(1 + w)^2 and its derivatives up to ``order``, at least 1.
 
-    Near 0 by Taylor series, else from  w (w + 2) y'' = 2 - (1 + w) y'  and its derivative, which cancel near 0.
+    Near 0 by Taylor series, else from  w (w + 2) y'' = 2 - (1 + w) y'  and its derivatives, which cancel near 0.
     """
     near = w < SERIES_REACH
-    small = torch.where(near, w, 0.0)
-    large = torch.where(near, 1.0, w)
+    large, small = torch.where(near, 1.0, w), w[near]
     product = large * (large + 2)
     r = 2 * torch.asinh(torch.sqrt(large / 2))
-    far = [r * r, 2 * r / torch.sqrt(product)]
-    far.append((2 - (1 + large) * far[1]) / product)
-    far.append(-(3 * (1 + large) * far[2] + far[1]) / product)
-    out = []
+    out = [r * r, 2 * r / torch.sqrt(product)]
+    if order > 1:
+        out.append((2 - (1 + large) * out[1]) / product)
+    for j in range(1, order - 1):
+        out.append(-((2 * j + 1) * (1 + large) * out[j + 1] + j * j * out[j]) / product)
     for derivative in range(order + 1):
-        series = torch.zeros_like(w)
+        series = torch.zeros_like(small)
         for power in range(len(SERIES) - 1, derivative - 1, -1):
             series = series * small + SERIES[power] * math.perm(power, derivative)
-        out.append(torch.where(near, series, far[derivative]))
+        out[derivative][near] = series
     return out
 
 
 SERIES_REACH = 0.5
 SERIES = [0.0, 2.0]
-for _k in range(1, 36):
+for _k in range(1, 46):
     SERIES.append(-_k * _k / ((2 * _k + 1) * (_k + 1)) * SERIES[-1])
-"""Taylor coefficients of arccosh(1 + w)^2; 36 terms leave 1e-17 at w = 0.5."""
+"""Taylor coefficients of arccosh(1 + w)^2; 46 terms leave 1e-17 at w = 0.5, in the sixth derivative too."""

@@ -11,6 +11,7 @@ from gpytorch.kernels import Kernel, ProductKernel
 
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
@@ -18,6 +19,13 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
 from geodrome_core.kernels.isotropic import EuclideanMatern, GeodesicKernel, RotationMatern, SphereMatern
+from geodrome_core.kernels.isotropic import (
+    EuclideanMatern,
+    GeodesicKernel,
+    HyperbolicMatern,
+    RotationMatern,
+    SphereMatern,
+)
 from geodrome_core.kernels.mixture import SPD2Matern
 
 
@@ -63,5 +71,7 @@ def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:
             return LogEuclideanMatern(nu=nu, **kwargs)
         case CholeskySPD():
             return CholeskyMatern(nu=nu, **kwargs)
+        case Hyperbolic():
+            return HyperbolicMatern(nu=nu, **kwargs)
         case _:
             raise TypeError(f"no Matérn kernel is known for {type(manifold).__name__} of dimension {manifold.dim}")

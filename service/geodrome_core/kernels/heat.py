@@ -10,6 +10,7 @@ kernels here are normalized, h = p_u(w) / p_u(0), and come with q = -dh/dw and q
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property, lru_cache
 
@@ -19,9 +20,12 @@ from jaxtyping import Bool, Float
 from scipy.special import gammaln
 from torch import Tensor
 
-from geodrome_core.kernels.abel import hyperbolic_plane
-from geodrome_core.kernels.panels import Panels, panels
+from geodrome_core.kernels.abel import hyperbolic
+from geodrome_core.kernels.panels import NODES, Panels, panels
 from geodrome_core.kernels.short_time import SHORT_TIME, Heat, ShortTime
+
+FLAT = 2.0**-12
+"""Below this w, heat kernels of times above ``SHORT_TIME`` are polynomials of degree 13 to rounding."""
 
 
 class HeatKernel(ABC):
@@ -132,25 +136,37 @@ class JacobiHeat(HeatKernel):
         return Heat(weights @ self._h, weights @ self._q, weights @ self._q2, None)
 
 
-class HyperbolicPlaneHeat(HeatKernel):
-    """H^2, curvature -1."""
+class HyperbolicHeat(HeatKernel):
+    """H^dim, curvature -1."""
 
-    dim = 2
     is_compact = False
 
-    def __init__(self) -> None:
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
         self.panels = panels(44)  # distances up to 32
         w = self.panels.knots
         self.g = w * (2 + w)
-        self.drift = 2 + 2 * w
-        self._short = ShortTime(w, dim=2, e=-2.0, sign=-1)
+        self.drift = dim * (1 + w)
+        self._short = ShortTime(w, dim=dim, e=-float(dim), sign=-1)
+        # After SHORT_TIME all knots below FLAT are read from a few points of one interval.
+        self._near = w < FLAT
+        points, self._spread = _interpolation(FLAT, w[self._near])
+        self._points = torch.cat([points, w[~self._near]])
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:
-        """Short-time expansion below ``SHORT_TIME``, Abel integral above."""
+        """Short-time expansion below ``SHORT_TIME``, closed form or Abel integral above."""
         short = u < SHORT_TIME
         early = self._short.at(u[short])
-        h, q, q2 = hyperbolic_plane(self.panels.knots, u[~short])
+        late = hyperbolic(self._points, u[~short], self.dim)
+        h, q, q2 = (self._at_knots(values) for values in late)
         return Heat(_merge(short, early.h, h), _merge(short, early.q, q), _merge(short, early.q2, q2), None)
+
+    def _at_knots(self, values: Float[Tensor, "t p"]) -> Float[Tensor, "t k"]:
+        out = values.new_empty(len(values), len(self._near))
+        count = len(self._spread)
+        out[:, self._near] = values[:, :count] @ self._spread
+        out[:, ~self._near] = values[:, count:]
+        return out
 
 
 @lru_cache
@@ -172,9 +188,14 @@ def rotation_heat() -> JacobiHeat:
 
 
 @lru_cache
-def hyperbolic_plane_heat() -> HyperbolicPlaneHeat:
+def hyperbolic_heat(dim: int) -> HyperbolicHeat:
+    """Heat kernels of H^dim."""
+    return HyperbolicHeat(dim)
+
+
+def hyperbolic_plane_heat() -> HyperbolicHeat:
     """Heat kernels of H^2."""
-    return HyperbolicPlaneHeat()
+    return hyperbolic_heat(2)
 
 
 def _merge(
@@ -208,3 +229,13 @@ def _jacobi_polynomials(w: Float[Tensor, " k"], levels: int, alpha: float, beta:
         back = 2 * n * (n + beta) * (2 * n + a + 2)
         out[n + 1] = (linear * out[n] - back * out[n - 1]) / (2 * (n + alpha + 1) * (n + a + 1) * (2 * n + a))
     return out
+
+
+def _interpolation(end: float, w: Float[Tensor, " k"]) -> tuple[Float[Tensor, " n"], Float[Tensor, "n k"]]:
+    """Chebyshev nodes of [0, end], and the matrix from values there to values at ``w``."""
+    angles = math.pi * (torch.arange(NODES, dtype=torch.float64) + 0.5) / NODES
+    degrees = torch.arange(NODES, dtype=torch.float64)[:, None]
+    transform = 2 / NODES * torch.cos(degrees * angles)  # (degrees, nodes)
+    transform[0] /= 2
+    polynomials = torch.cos(degrees * torch.arccos((2 * w / end - 1).clamp(-1, 1)))
+    return end / 2 * (1 + torch.cos(angles)), transform.mT @ polynomials

@@ -12,7 +12,8 @@ from gpytorch.kernels import Kernel
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.kernels.heat import HeatKernel, flat_heat, rotation_heat, sphere_heat
+from geodrome_core.geometry.hyperbolic import excess
+from geodrome_core.kernels.heat import HeatKernel, flat_heat, hyperbolic_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.matern import grid, steps_per_octave, weights
 from geodrome_core.kernels.pairs import squared_distance
 
@@ -167,3 +168,11 @@ class RotationMatern(GeodesicKernel):
         """Of w = 1 - cos(rotation angle) = |X - Y|_F^2 / 4."""
         w = 0.25 * squared_distance(x, y)
         return profile(rotation_heat(), self.nu, kappa, w)
+
+
+class HyperbolicMatern(GeodesicKernel):
+    """Matérn kernel of H^m, a mixture of normalized heat kernels; points are Lorentz rows."""
+
+    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+        """Of w = cosh(distance) - 1."""
+        return profile(hyperbolic_heat(x.shape[-1] - 1), self.nu, kappa, excess(x, y))

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 from geodrome_core import geometry
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
@@ -37,6 +38,9 @@ def off_manifold(manifold: Manifold, x: Tensor) -> float:
             m = x.unflatten(-1, (size, size))
             is_definite = bool((torch.linalg.eigvalsh(m) > 0).all())
             return float((m - m.mT).abs().max()) if is_definite else math.inf
+        case Hyperbolic():
+            time = torch.sqrt(1 + (x[..., 1:] ** 2).sum(-1))
+            return float(((x[..., 0] - time) / time).abs().max())
         case Product():
             parts = [(factor, x[..., manifold.columns[name]]) for name, factor in manifold.factors.items()]
             return max(off_manifold(factor, part) for factor, part in parts)

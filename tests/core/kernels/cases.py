@@ -28,6 +28,9 @@ SPACES: dict[str, Space] = {
         "SPD2": {"type": "spd", "dim": 2},
         "log-SPD3": {"type": "spd", "dim": 3, "metric": "log_euclidean"},
         "cholesky-SPD3": {"type": "spd", "dim": 3, "metric": "cholesky"},
+        "H2": {"type": "hyperbolic", "dim": 2},
+        "H3": {"type": "hyperbolic", "dim": 3},
+        "H8": {"type": "hyperbolic", "dim": 8},
         "pose": {
             "type": "product",
             "factors": {"position": {"type": "euclidean", "dim": 3}, "orientation": {"type": "rotation"}},

@@ -45,6 +45,8 @@ SINGULAR: dict[str, tuple[str, Tensor, Tensor]] = {
     "log-same-matrix": ("log-SPD3", rows([2, 1, 0, 1, 3, 0, 0, 0, 1]), rows([2, 1, 0, 1, 3, 0, 0, 0, 1])),
     "log-equal-eigenvalues": ("log-SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([2, 0, 0, 0, 2, 0, 0, 0, 1])),
     "cholesky-identity-twice": ("cholesky-SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 0, 0, 0, 1, 0, 0, 0, 1])),
+    "same-hyperbolic": ("H2", rows([1.25, 0.45, 0.6]), rows([1.25, 0.45, 0.6])),
+    "origin-twice": ("H3", rows([1, 0, 0, 0]), rows([1, 0, 0, 0])),
     "same-pose": ("pose", rows([1, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1])),
     "same-position": ("pose", rows([1, 2, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 2, 3, 0, 1, 0, 1, 0, 0, 0, 0, -1])),
 }
@@ -132,6 +134,7 @@ def test_derivatives_are_right_at_singular_places(place, nu):
 
 @twice_differentiable
 @pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "log-SPD3", "cholesky-SPD3"])
+@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "H2", "H3", "H8"])
 def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name, nu):
     """All but products are isotropic: k is 1 - c |xi|^2 / 2 + … for each direction xi."""
     x = random_rows(name, 1)
@@ -145,6 +148,7 @@ def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name,
 
 @pytest.mark.parametrize("kappa", [0.3, 1.0])
 @pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "log-SPD3"])
+@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "H2", "H3", "H8"])
 def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     """With u = kappa^2 / 2, dk/du = L k(x, y) - k(x, y) L k(x, x), for k is normalized. L is the Laplacian in x."""
     manifold = manifold_of(name)
@@ -166,7 +170,7 @@ def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
 
 @pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
 @pytest.mark.parametrize("kappa", [0.1, 5.0])
-@pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SPD2"])
+@pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SPD2", "H2", "H3"])
 def test_the_derivative_in_the_lengthscale_is_that_of_differences(name, kappa, nu):
     kernel, manifold = kernel_of(name, nu=nu), manifold_of(name)
     x = random_rows(name, 6)

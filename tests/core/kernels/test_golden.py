@@ -23,6 +23,7 @@ SPECS: dict[str, Callable] = {
     "so": lambda _: {"type": "rotation"},
     "spd": lambda dim: {"type": "spd", "dim": dim},
     "euclidean": lambda dim: {"type": "euclidean", "dim": dim},
+    "hyperbolic": lambda dim: {"type": "hyperbolic", "dim": dim},
     "S3xR3": lambda dims: {
         "type": "product",
         "factors": {
@@ -61,7 +62,9 @@ def about_z(*angles: float) -> Tensor:
 
 @pytest.mark.parametrize(
     ("name", "dim"),
-    [("sphere", dim) for dim in (1, 2, 3, 5, 10)] + [("so", 3), ("spd", 2), ("euclidean", 3), ("S3xR3", [3, 3])],
+    [("sphere", dim) for dim in (1, 2, 3, 5, 10)]
+    + [("hyperbolic", dim) for dim in (2, 3, 4, 5)]
+    + [("so", 3), ("spd", 2), ("euclidean", 3), ("S3xR3", [3, 3])],
 )
 def test_kernels_have_the_values_of_mpmath(name, dim):
     """At distances from 0.05 to almost the antipode, kappa from 0.05 to 3, nu = 0.5, 0.8, 1.5, 2.5 and infinity."""
@@ -288,3 +291,17 @@ def test_multiples_of_a_matrix_are_a_line(nu):
     found = covariance(SPECS["spd"](2), x, torch.exp(r / math.sqrt(2))[:, None] * x, nu=nu, kappa=1.0)
 
     np.testing.assert_allclose(found.numpy(), HALF_INTEGER[nu](r).numpy(), atol=2e-11, rtol=0)
+
+
+@pytest.mark.parametrize("kappa", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("nu", HALF_INTEGER)
+def test_in_hyperbolic_space_of_dimension_three_kernels_are_the_flat_ones_thinned(nu, kappa):
+    """The heat kernel is r / sinh r times the flat one, at every time; hence every mixture is."""
+    r = kappa * tensor(*DISTANCES[:-1])
+    y = torch.stack([torch.cosh(r), torch.sinh(r), 0 * r, 0 * r], -1)[r < 8]
+    r = r[r < 8]
+
+    found = covariance(SPECS["hyperbolic"](3), tensor(1, 0, 0, 0), y, nu=nu, kappa=kappa)
+
+    expected = r / torch.sinh(r) * HALF_INTEGER[nu](r / kappa)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-13, rtol=0)

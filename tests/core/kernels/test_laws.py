@@ -163,6 +163,30 @@ def test_the_kernel_of_a_product_is_the_product_of_its_factors_kernels(name, nu)
     assert_close(gram(kernel, x), parts[0] * parts[1], atol=1e-15, rtol=0.0)
 
 
+@every_smoothness
+@pytest.mark.parametrize("name", ["H2", "H3", "H8"])
+def test_a_lorentz_transformation_of_all_points_changes_nothing(name, nu):
+    """A boost along the first axis, then a reflection of the last."""
+    kernel, x = kernel_of(name, nu=nu), random_rows(name, 12)
+    move = torch.eye(x.shape[-1], dtype=torch.float64)
+    move[0, 0] = move[1, 1] = math.cosh(1.3)
+    move[0, 1] = move[1, 0] = math.sinh(1.3)
+    move[-1, -1] = -1
+
+    assert_close(gram(kernel, x @ move), gram(kernel, x), atol=1e-12, rtol=0.0)
+
+
+@every_smoothness
+def test_hyperbolic_kernels_of_long_lengthscales_tend_to_the_ground_function(nu):
+    """On H^3 it is r / sinh r."""
+    r = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
+    x = torch.stack([torch.cosh(r), torch.sinh(r), 0 * r, 0 * r], -1)
+
+    found = gram(kernel_of("H3", nu=nu, kappa=100.0), torch.eye(4, dtype=torch.float64)[:1], x)[0]
+
+    assert_close(found, r / torch.sinh(r), atol=0.03 if nu == 0.5 else 1e-3, rtol=0.0)
+
+
 def factor_kernel(factor, nu):
     name = {"Euclidean": "R3", "Rotation": "SO3", "Sphere": "S2", "SPD": "SPD2"}[type(factor).__name__]
     return kernel_of(name, nu=nu, kappa=0.8)
@@ -189,7 +213,7 @@ def test_smoother_and_smoother_kernels_tend_to_the_heat_kernel(name):
 
 
 @every_smoothness
-@pytest.mark.parametrize("name", [name for name in SPACES if name not in ("SPD2", "tool")])
+@pytest.mark.parametrize("name", [name for name in SPACES if name not in ("SPD2", "tool", "H2", "H3", "H8")])
 def test_kernels_of_long_lengthscales_tend_to_one(name, nu):
     x = random_rows(name, 10)
 
