@@ -107,8 +107,7 @@ def reach(manifold: Manifold) -> float:
     match manifold:
         case Sphere() | Rotation():
             return 0.97 * math.pi
-        case EigenvalueBox():
-        case SPD() | Hyperbolic():
+        case EigenvalueBox() | Hyperbolic():
             return 2.0
         case Product():
             return min(reach(factor) for factor in manifold.factors.values())

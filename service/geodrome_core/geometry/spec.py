@@ -195,6 +195,8 @@ METRICS: dict[str, type[EigenvalueBox]] = {
     "cholesky": CholeskySPD,
 }
 """The metrics of SPD(n), the first of them meant where none is named."""
+
+
 def _hyperbolic(spec: Mapping[str, Any]) -> Codec:
     dim = _dimension(spec, 2, 8)
     model = _one_of(spec, "model", ("lorentz", "poincare"))

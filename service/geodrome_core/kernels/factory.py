@@ -18,7 +18,6 @@ from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
-from geodrome_core.kernels.isotropic import EuclideanMatern, GeodesicKernel, RotationMatern, SphereMatern
 from geodrome_core.kernels.isotropic import (
     EuclideanMatern,
     GeodesicKernel,
@@ -56,7 +55,7 @@ def kernel_for(space: Space, *, nu: float = 2.5, lengthscale: float | Mapping[st
     return kernels[0] if len(kernels) == 1 else ProductKernel(*kernels)
 
 
-def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:
+def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:  # noqa: PLR0911 - a case for each
     """Matérn kernel of one manifold; ``kwargs`` are GPyTorch's."""
     match manifold:
         case Euclidean():
