@@ -187,7 +187,6 @@ _leaf_specs = st.fixed_dictionaries(
         "metric": st.one_of(st.sampled_from(["affine_invariant", "log_euclidean", "cholesky"]), json_values),
         "radius": st.one_of(numbers, json_values),
         "model": st.one_of(st.sampled_from(["lorentz", "poincare"]), json_values),
-        "metric": st.one_of(st.just("affine_invariant"), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
     },
 )
