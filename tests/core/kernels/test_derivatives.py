@@ -133,8 +133,9 @@ def test_derivatives_are_right_at_singular_places(place, nu):
 
 
 @twice_differentiable
-@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "log-SPD3", "cholesky-SPD3"])
-@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "H2", "H3", "H8"])
+@pytest.mark.parametrize(
+    "name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "log-SPD3", "cholesky-SPD3", "H2", "H3", "H8"]
+)
 def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name, nu):
     """All but products are isotropic: k is 1 - c |xi|^2 / 2 + … for each direction xi."""
     x = random_rows(name, 1)
@@ -147,8 +148,9 @@ def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name,
 
 
 @pytest.mark.parametrize("kappa", [0.3, 1.0])
-@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "log-SPD3"])
-@pytest.mark.parametrize("name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "H2", "H3", "H8"])
+@pytest.mark.parametrize(
+    "name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "log-SPD3", "H2", "H3", "H8"]
+)
 def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     """With u = kappa^2 / 2, dk/du = L k(x, y) - k(x, y) L k(x, x), for k is normalized. L is the Laplacian in x."""
     manifold = manifold_of(name)
