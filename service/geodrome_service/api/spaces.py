@@ -32,7 +32,7 @@ def check_bounded(space: Space) -> None:
     """
     if space.is_bounded:
         return
-    rule = "a study needs a bounded domain: bounds for real and euclidean, eigenvalues for spd"
+    rule = "a study needs a bounded domain: bounds for real and euclidean, eigenvalues for spd, radius for hyperbolic"
     errors = [
         FieldError(f"/space{pointer}", f"{pointer or 'the space'} has no bounds", None, rule)
         for pointer in space.unbounded
