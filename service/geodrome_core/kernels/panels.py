@@ -19,6 +19,9 @@ NODES = 14
 CHUNK = 16_384
 """Arguments looked up at once: their polynomials stay in the processor's cache, which makes that 3 times faster."""
 
+FEW = 400
+"""Fewer arguments than this are looked up one by one."""
+
 SMALLEST_EXPONENT = -60
 """Panels begin at w = 2^-60, a distance of 1.3e-9."""
 
@@ -41,11 +44,9 @@ class Panels:
         )
         self._count = len(edges) - 1
         low, high = edges[:-1, None], edges[1:, None]
-        angles = math.pi * (torch.arange(NODES, dtype=torch.float64) + 0.5) / NODES
-        self.knots = ((low + high) / 2 + (high - low) / 2 * torch.cos(angles)).flatten()
-        # Discrete cosine transform: values at the nodes -> Chebyshev coefficients.
-        self._transform = 2 / NODES * torch.cos(torch.arange(NODES, dtype=torch.float64)[:, None] * angles)
-        self._transform[0] /= 2
+        nodes = chebyshev_nodes(NODES)
+        self.knots = ((low + high) / 2 + (high - low) / 2 * nodes).flatten()
+        self._transform = chebyshev_transform(NODES)
 
     def coefficients(self, values: Float[Tensor, "c k"]) -> Float[Tensor, "k c"]:
         """The table of ``c`` functions from their values at the knots."""
@@ -55,23 +56,67 @@ class Panels:
     def evaluate(self, table: Float[Tensor, "k c"], w: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
         """Values of the tabulated functions at ``w``; beyond the panels, those at their ends. No gradients."""
         out = w.new_empty(len(w), table.shape[-1])
-        for values, into in zip(w.split(CHUNK), out.split(CHUNK), strict=True):
-            index, basis = self.locate(values)
-            # One pass over 14 rows of the table for each w, in compiled code.
-            into.copy_(torch.nn.functional.embedding_bag(index, table, per_sample_weights=basis, mode="sum"))
+        by_panel = table.unflatten(0, (self._count, NODES))
+        for part, into in zip(w.split(CHUNK), out.split(CHUNK), strict=True):
+            panel, x = self._locate(part)
+            if len(part) < FEW:
+                index = panel[:, None].long() * NODES + torch.arange(NODES)
+                basis = chebyshev(x, NODES).mT.contiguous()
+                into.copy_(torch.nn.functional.embedding_bag(index, table, per_sample_weights=basis, mode="sum"))
+                continue
+            # In the order of panels, each of them is a product of matrices: that is 5 times faster.
+            order, found = runs(panel, self._count)
+            basis = chebyshev(x[order], NODES)
+            values = torch.empty_like(into)
+            for number, start, stop in found:
+                torch.mm(basis[:, start:stop].mT, by_panel[number], out=values[start:stop])
+            into[order] = values
         return out
 
-    def locate(self, w: Float[Tensor, " p"]) -> tuple[Int[Tensor, "p n"], Float[Tensor, "p n"]]:
-        """Rows of the table that a value at ``w`` needs, and the Chebyshev polynomials that weigh them."""
+    def _locate(self, w: Float[Tensor, " p"]) -> tuple[Int[Tensor, " p"], Float[Tensor, " p"]]:
+        """Panels, and the coordinate in [-1, 1] within them."""
         clipped = w.clamp(self.smallest, 2.0**self._largest_exponent * (1 - 1e-15))
         mantissa, exponent = torch.frexp(clipped)  # mantissa in [1/2, 1)
         upper = mantissa >= 0.75
-        panel = 2 * (exponent.long() - SMALLEST_EXPONENT - 1) + upper
-        x = 8 * mantissa - torch.where(upper, 7.0, 5.0)
-        polynomials = [torch.ones_like(x), x]
-        while len(polynomials) < NODES:
-            polynomials.append(2 * x * polynomials[-1] - polynomials[-2])
-        return panel[:, None] * NODES + torch.arange(NODES), torch.stack(polynomials, -1)
+        panel = 2 * (exponent - SMALLEST_EXPONENT - 1) + upper
+        return panel.to(torch.int16), 8 * mantissa - torch.where(upper, 7.0, 5.0)
+
+
+def chebyshev_nodes(count: int) -> Float[Tensor, " n"]:
+    """Zeros of the Chebyshev polynomial of that degree, from 1 to -1."""
+    return torch.cos(math.pi * (torch.arange(count, dtype=torch.float64) + 0.5) / count)
+
+
+def chebyshev_transform(count: int) -> Float[Tensor, "n n"]:
+    """Discrete cosine transform: from values at the nodes to Chebyshev coefficients."""
+    degrees = torch.arange(count, dtype=torch.float64)
+    out = 2 / count * torch.cos(degrees[:, None] * (math.pi * (degrees + 0.5) / count))
+    out[0] /= 2
+    return out
+
+
+def chebyshev(x: Float[Tensor, "*b"], count: int) -> Float[Tensor, "n *b"]:
+    """The Chebyshev polynomials of degree less than ``count``."""
+    out = x.new_empty(max(count, 2), *x.shape)
+    out[0], out[1] = 1, x
+    known = 2
+    while known < count:
+        # T_(m+i) = 2 T_m T_i - T_(m-i): each step knows twice as many
+        m = known - 1
+        more = min(m, count - known)
+        block = out[known : known + more]
+        torch.mul(out[m], out[1 : more + 1], out=block)
+        block.mul_(2).sub_(out[m - more : m].flip(0))
+        known += more
+    return out[:count]
+
+
+def runs(panel: Int[Tensor, " p"], count: int) -> tuple[Int[Tensor, " p"], list[tuple[int, int, int]]]:
+    """An order in which panels follow each other, and (panel, start, stop) of those that occur."""
+    order = torch.argsort(panel)  # of 16-bit integers, in linear time
+    sizes = torch.bincount(panel, minlength=count)
+    stops = sizes.cumsum(0).tolist()
+    return order, [(index, stops[index] - size, stops[index]) for index, size in enumerate(sizes.tolist()) if size]
 
 
 @lru_cache
