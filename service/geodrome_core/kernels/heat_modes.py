@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.kernels.panels import chebyshev, chebyshev_nodes, chebyshev_transform
+from geodrome_core.kernels.chebyshev import chebyshev, chebyshev_nodes, chebyshev_transform
 from geodrome_core.kernels.shape import ShapePanels
 from geodrome_core.kernels.shape_tables import with_derivatives
 

@@ -22,7 +22,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from geodrome_core.kernels.panels import chebyshev, chebyshev_nodes, runs
+from geodrome_core.kernels.chebyshev import chebyshev, chebyshev_nodes
+from geodrome_core.kernels.lookup import runs
 
 FIRST, WIDTH = 0.25, 0.5
 """In log(1 + v), of the first panel and of the others."""
@@ -78,7 +79,7 @@ class ShapePanels:
         """Panels, and the coordinates x and z in [-1, 1] within them; beyond the last panel, those of its end."""
         v = self._v(m).clamp_max(self._last_v)
         along = (torch.log(1 + v) - FIRST) / WIDTH + 1
-        panel = along.clamp(0, self.count - 1).to(torch.int16)
+        panel = along.clamp(0, self.count - 1).int()
         is_first = panel == 0
         x = torch.where(is_first, 2 / self.first_m * m, 2 * (along - panel)) - 1
         if not self.is_planar:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.kernels.panels import chebyshev, chebyshev_nodes
+from geodrome_core.kernels.chebyshev import chebyshev, chebyshev_nodes
 from geodrome_core.kernels.shape import FIRST, THIN, WIDTH, ShapePanels
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.kernels.heat_modes import HeatModes, node_times, peak_coefficients, reduced
-from geodrome_core.kernels.panels import chebyshev_transform
+from geodrome_core.kernels.chebyshev import chebyshev_transform
 from geodrome_core.kernels.shape import Degrees, ShapePanels
 from geodrome_core.kernels.shape_tables import fit
 from geodrome_core.kernels.spd3_heat import integrals, log_eigenvalues
