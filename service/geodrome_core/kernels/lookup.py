@@ -25,12 +25,13 @@ def look_up_all(look_up: Callable[..., Float[Tensor, "p c"]], *arguments: Float[
     shape = arguments[0].shape
     is_symmetric = len(shape) == 2 and len(arguments[0]) >= SMALLEST_MATRIX
     if not is_symmetric or not all(torch.equal(argument, argument.mT) for argument in arguments):
-        return look_up(*(argument.flatten() for argument in arguments)).unflatten(0, shape)
+        values = look_up(*(argument.flatten() for argument in arguments))
+        return values.reshape(*shape, values.shape[-1])
     out: Tensor | None = None
     for start in range(0, shape[0], BLOCK):
         rows, rest = slice(start, start + BLOCK), slice(start, None)
         strips = [argument[rows, rest] for argument in arguments]
-        values = look_up(*(strip.flatten() for strip in strips)).unflatten(0, strips[0].shape)
+        values = look_up(*(strip.flatten() for strip in strips)).reshape(*strips[0].shape, -1)
         if out is None:
             out = values.new_empty(*shape, values.shape[-1])
         out[rows, rest] = values

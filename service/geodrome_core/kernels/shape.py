@@ -52,7 +52,7 @@ class ShapePanels:
     """
 
     def __init__(self, degrees: Degrees, *, is_planar: bool) -> None:
-        self.degrees = degrees
+        self.degrees = [tuple(counts) for counts in degrees]
         self.is_planar = is_planar
         self.count = len(degrees)
         ends = list(accumulate((sum(counts) for counts in degrees), initial=0))

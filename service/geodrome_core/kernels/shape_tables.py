@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -24,38 +26,47 @@ def fit(panels: ShapePanels, panel: int, values: Float[Tensor, "nx nz c"]) -> Fl
 
 def with_derivatives(panels: ShapePanels, table: Float[Tensor, "k c"]) -> Float[Tensor, "k o c"]:
     """The table and those of its derivatives: in m and mm; or in m, delta, mm, m delta, delta delta."""
-    parts = []
-    for panel in range(panels.count):
-        own = table[panels.rows[panel]]
-        along, across = _derivative_matrices(panels, panel)
-        by_x, by_z = along @ own, across @ own
-        second = along @ by_x, along @ by_z, across @ by_z
-        if panel == 0:
-            by_m, by_delta = 2 / panels.first_m, 2 / panels.first_delta
-            firsts, seconds = [by_m * by_x, by_delta * by_z], [by_m**2, by_m * by_delta, by_delta**2]
-            orders = [own, *firsts, *(scale * part for scale, part in zip(seconds, second, strict=True))]
-        else:
-            orders = [own, *_chained(panels, panel, by_x, by_z, *second)]
-        kept = orders if panels.is_planar else [orders[0], orders[1], orders[3]]
-        parts.append(torch.stack(kept, 1))
-    return torch.cat(parts)
+    of_panel = _planar_derivatives if panels.is_planar else _line_derivatives
+    return torch.cat([of_panel(panels, panel, table[panels.rows[panel]]) for panel in range(panels.count)])
 
 
-def _chained(panels: ShapePanels, panel: int, *derivatives: Float[Tensor, "k c"]) -> list[Float[Tensor, "k c"]]:
-    """Derivatives in m, delta, mm, m delta, delta delta from those in x, z, xx, xz, zz, by the chain rule at nodes."""
-    counts = panels.degrees[panel]
-    shape = (max(counts) + 2, len(counts) + 2 if panels.is_planar else 1)
+def _line_derivatives(panels: ShapePanels, panel: int, table: Float[Tensor, "k c"]) -> Float[Tensor, "k o c"]:
+    along, _ = _derivative_matrices(panels.degrees[panel])
+    by_x = along @ table
+    by_xx = along @ by_x
+    if panel == 0:
+        scale = 2 / panels.first_m
+        return torch.stack([table, scale * by_x, scale**2 * by_xx], 1)
+    shape = (len(table) + 2, 1)
     basis = _basis(panels, panel, shape)
-    at_x, at_z, at_xx, at_xz, at_zz = (basis @ part for part in derivatives)  # (nodes, c)
-    x_m, x_mm, z_m, z_d, z_mm, z_md, z_dd = (part.flatten()[:, None] for part in _coordinate_derivatives(panels, panel, shape))
-    found = [
-        at_x * x_m + at_z * z_m,
-        at_z * z_d,
-        at_xx * x_m**2 + 2 * at_xz * x_m * z_m + at_zz * z_m**2 + at_x * x_mm + at_z * z_mm,
-        at_xz * x_m * z_d + at_zz * z_m * z_d + at_z * z_md,
-        at_zz * z_d**2 + at_z * z_dd,
+    x_m = 2 / (WIDTH * (1 + panels.nodes(panel, shape)[0]))
+    x_mm = -0.5 * WIDTH * x_m**2
+    at_x, at_xx = ((basis @ part).unsqueeze(1) for part in (by_x, by_xx))
+    found = [x_m[..., None] * at_x, x_m[..., None] ** 2 * at_xx + x_mm[..., None] * at_x]
+    return torch.stack([table, *(fit(panels, panel, values) for values in found)], 1)
+
+
+def _planar_derivatives(panels: ShapePanels, panel: int, table: Float[Tensor, "k c"]) -> Float[Tensor, "k o c"]:
+    along, across = _derivative_matrices(panels.degrees[panel])
+    by_x, by_z = along @ table, across @ table
+    derivatives = [by_x, by_z, along @ by_x, along @ by_z, across @ by_z]
+    if panel == 0:
+        by_m, by_delta = 2 / panels.first_m, 2 / panels.first_delta
+        scales = [by_m, by_delta, by_m**2, by_m * by_delta, by_delta**2]
+        return torch.stack([table, *(scale * part for scale, part in zip(scales, derivatives, strict=True))], 1)
+    counts = panels.degrees[panel]
+    shape = (max(counts) + 2, len(counts) + 2)
+    basis = _basis(panels, panel, shape)
+    x, z, xx, xz, zz = (basis @ part for part in derivatives)  # (nodes, c)
+    x_m, x_mm, z_m, z_d, z_mm, z_md, z_dd = (part.reshape(-1, 1) for part in _coordinate_derivatives(panels, panel, shape))
+    chained = [
+        x * x_m + z * z_m,
+        z * z_d,
+        xx * x_m**2 + 2 * xz * x_m * z_m + zz * z_m**2 + x * x_mm + z * z_mm,
+        xz * x_m * z_d + zz * z_m * z_d + z * z_md,
+        zz * z_d**2 + z * z_dd,
     ]
-    return [fit(panels, panel, values.unflatten(0, shape)) for values in found]
+    return torch.stack([table, *(fit(panels, panel, values.unflatten(0, shape)) for values in chained)], 1)
 
 
 def _basis(panels: ShapePanels, panel: int, shape: tuple[int, int]) -> Float[Tensor, "n k"]:
@@ -71,9 +82,10 @@ def _basis(panels: ShapePanels, panel: int, shape: tuple[int, int]) -> Float[Ten
     return panels.basis(panel, along, across).mT
 
 
-def _derivative_matrices(panels: ShapePanels, panel: int) -> tuple[Float[Tensor, "k k"], Float[Tensor, "k k"]]:
+@lru_cache
+def _derivative_matrices(counts: tuple[int, ...]) -> tuple[Float[Tensor, "k k"], Float[Tensor, "k k"]]:
     """From coefficients of a function to those of its derivatives in x and in z: T_n' = 2 n (T_(n-1) + T_(n-3) + …)."""
-    pairs = [(i, j) for j, count in enumerate(panels.degrees[panel]) for i in range(count)]
+    pairs = [(i, j) for j, count in enumerate(counts) for i in range(count)]
     position = {pair: row for row, pair in enumerate(pairs)}
     along, across = (torch.zeros(len(pairs), len(pairs), dtype=torch.float64) for _ in range(2))
     for (i, j), column in position.items():
