@@ -15,7 +15,7 @@ from geodrome_core.kernels.shape import FIRST, THIN, WIDTH, ShapePanels
 def fit(panels: ShapePanels, panel: int, values: Float[Tensor, "nx nz c"]) -> Float[Tensor, "k c"]:
     """Rows of the table for one panel, from values at its nodes."""
     shape = (values.shape[0], values.shape[1])
-    basis = _basis(panels, panel, shape)
+    basis = basis_at_nodes(panels, panel, shape)
     flat = values.flatten(0, 1)
     if panel == 0 and panels.is_planar:
         # The nodes fill a part of the square only: a least-squares problem.
@@ -38,7 +38,7 @@ def _line_derivatives(panels: ShapePanels, panel: int, table: Float[Tensor, "k c
         scale = 2 / panels.first_m
         return torch.stack([table, scale * by_x, scale**2 * by_xx], 1)
     shape = (len(table) + 2, 1)
-    basis = _basis(panels, panel, shape)
+    basis = basis_at_nodes(panels, panel, shape)
     x_m = 2 / (WIDTH * (1 + panels.nodes(panel, shape)[0]))
     x_mm = -0.5 * WIDTH * x_m**2
     at_x, at_xx = ((basis @ part).unsqueeze(1) for part in (by_x, by_xx))
@@ -56,7 +56,7 @@ def _planar_derivatives(panels: ShapePanels, panel: int, table: Float[Tensor, "k
         return torch.stack([table, *(scale * part for scale, part in zip(scales, derivatives, strict=True))], 1)
     counts = panels.degrees[panel]
     shape = (max(counts) + 2, len(counts) + 2)
-    basis = _basis(panels, panel, shape)
+    basis = basis_at_nodes(panels, panel, shape)
     x, z, xx, xz, zz = (basis @ part for part in derivatives)  # (nodes, c)
     x_m, x_mm, z_m, z_d, z_mm, z_md, z_dd = (part.reshape(-1, 1) for part in _coordinate_derivatives(panels, panel, shape))
     chained = [
@@ -69,7 +69,7 @@ def _planar_derivatives(panels: ShapePanels, panel: int, table: Float[Tensor, "k
     return torch.stack([table, *(fit(panels, panel, values.unflatten(0, shape)) for values in chained)], 1)
 
 
-def _basis(panels: ShapePanels, panel: int, shape: tuple[int, int]) -> Float[Tensor, "n k"]:
+def basis_at_nodes(panels: ShapePanels, panel: int, shape: tuple[int, int]) -> Float[Tensor, "n k"]:
     """The polynomials of a panel at its nodes."""
     counts = panels.degrees[panel]
     nx, nz = shape

@@ -16,7 +16,7 @@ from torch import Tensor
 from geodrome_core.kernels.heat_modes import HeatModes, node_times, peak_coefficients, reduced
 from geodrome_core.kernels.chebyshev import chebyshev_transform
 from geodrome_core.kernels.shape import Degrees, ShapePanels
-from geodrome_core.kernels.shape_tables import fit
+from geodrome_core.kernels.shape_tables import basis_at_nodes, fit
 from geodrome_core.kernels.spd3_heat import integrals, log_eigenvalues
 
 FILE = Path(__file__).with_name("spd3_table.npz")
@@ -72,10 +72,11 @@ def save(
     for panel, shape in enumerate(shapes):
         nodes = slice(start, start + shape[0] * shape[1])
         start = nodes.stop
-        values = torch.cat([functions[nodes], ratio[nodes, None]], -1).unflatten(0, shape)
-        table = fit(panels, panel, values)
+        of_modes = fit(panels, panel, functions[nodes].unflatten(0, shape))
+        of_square = fit_square(panels, panel, ratio[nodes].reshape(shape))
+        table = torch.cat([of_modes, of_square], -1)
         # An error of R^2 / 4u counts as much as the kernel's value there, at most quotient exp(-1).
-        scale = torch.cat([weights, quotient[:, nodes].max() / ratio[nodes].max()[None]])
+        scale = torch.cat([weights, (quotient[:, nodes].max() / ratio[nodes].max()).expand(2)])
         counts, kept = _significant(panels.degrees[panel], (table * scale).abs().amax(-1))
         degrees.append(counts + [0] * (MOST_DEGREES - len(counts)))
         rows.append(table[kept])
@@ -86,6 +87,27 @@ def save(
         amplitude=amplitude.numpy(),
         peak=peak_coefficients(log_integral, DECAY).numpy(),
     )
+
+
+def fit_square(panels: ShapePanels, panel: int, ratio: Float[Tensor, "nx nz"]) -> Float[Tensor, "k 2"]:
+    """A and B in R^2 = m A + delta B, from R^2 / m at a panel's nodes.
+
+    In the first panel R^2 = 2 m - m^2 / 6 - delta / 30 + …: no multiple of m, but zero where both are. Hence B, there a
+    function of delta alone, and zero in the other panels.
+    """
+    shape = (ratio.shape[0], ratio.shape[1])
+    if panel:
+        by_m = fit(panels, panel, ratio.unsqueeze(-1))
+        return torch.cat([by_m, torch.zeros_like(by_m)], -1)
+    polynomials = basis_at_nodes(panels, panel, shape)
+    m, delta = (part.flatten() for part in panels.nodes(panel, shape))
+    starts = torch.tensor([0, *panels.degrees[0][:-1]]).cumsum(0)  # rows of T_0(x) T_j(z)
+    design = torch.cat([polynomials, (delta / m)[:, None] * polynomials[:, starts]], -1)
+    solution = torch.linalg.lstsq(design, ratio.reshape(-1, 1), driver="gelsd").solution[:, 0]
+    out = torch.zeros(polynomials.shape[1], 2, dtype=torch.float64)
+    out[:, 0] = solution[: len(out)]
+    out[starts, 1] = solution[len(out) :]
+    return out
 
 
 def _significant(counts: list[int], sizes: Float[Tensor, " k"]) -> tuple[list[int], Tensor]:
@@ -106,8 +128,9 @@ def _node_shape(panel: int) -> tuple[int, int]:
     """Nodes along and across a panel."""
     if panel == 0:
         return 16, 7
-    along = 12 if panel <= 10 else 10 if panel <= 20 else 8
-    return along, min(panel + 9, 17) if panel <= 12 else 16 if panel <= 20 else 12
+    if panel <= 12:
+        return 12 if panel <= 10 else 10, panel + 9 if panel <= 6 else 17
+    return (10, 16) if panel <= 20 else (8, 12)
 
 
 def _full_degrees(panel: int) -> list[int]:
