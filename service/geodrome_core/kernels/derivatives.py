@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
 from torch import Tensor
 
 
@@ -27,3 +31,40 @@ def with_derivatives(
             factor = 0.5 if one is other else 1.0
             value = value + factor * derivative * steps[id(one)] * steps[id(other)]
     return value
+
+
+def with_derivatives_on_demand(
+    value: Tensor, first: list[tuple[Tensor, Tensor]], second: Callable[[], list[list[Tensor]]]
+) -> Tensor:
+    """As ``with_derivatives``, with second derivatives that are computed only if a graph of the first is wanted.
+
+    Args:
+        value: The function's value, without a graph.
+        first: Pairs (derivative, variable), variables of the shape of ``value``.
+        second: Gives the symmetric matrix of second derivatives, in the order of ``first``.
+    """
+    if not any(variable.requires_grad for _, variable in first):
+        return value
+    derivatives, variables = zip(*first, strict=True)
+    return cast(Tensor, _OnDemand.apply(value, second, *derivatives, *variables))
+
+
+class _OnDemand(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, second: Callable[[], list[list[Tensor]]], *tensors: Tensor) -> Tensor:
+        ctx.second = second
+        ctx.save_for_backward(*tensors)
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        count = len(ctx.saved_tensors) // 2
+        derivatives, variables = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+        if torch.is_grad_enabled():
+            derivatives = [
+                with_derivatives(derivative, list(zip(row, variables, strict=True)), [])
+                for derivative, row in zip(derivatives, ctx.second(), strict=True)
+            ]
+        needed = ctx.needs_input_grad[-count:]
+        products = [gradients[0] * part if is_needed else None for part, is_needed in zip(derivatives, needed, strict=True)]
+        return None, None, *[None] * count, *products

@@ -2,7 +2,7 @@
 
 Over its Gaussian a heat kernel varies little. With the whole distance R, trace part included,
 
-    h_u(X, Y) = exp(-R^2 / 4u) (1 + sum over r of a_r(u) f_r(shape)),    R^2 = s + m P(shape),
+    h_u(X, Y) = exp(-R^2 / 4u) (1 + sum over r of a_r(u) f_r(shape)),    R^2 = s + m A(shape) + delta B(shape),
 
 where s is the trace part (log det Y - log det X)^2 / n. For u -> 0 the bracket tends to the root of the volume density,
 for u -> inf to the ground spherical function; in tau = u / (u + 16) it is smooth up to both ends. It is interpolated in
@@ -46,7 +46,7 @@ class HeatModes:
         gap: |rho|^2, where the spectrum begins.
         decay: Power of u with which u^(m/2) exp(gap u) p_u(0) falls in the end.
         panels: Where functions of the shape are resolved.
-        table: (k, modes + 1) of the f_r, orthonormal on the nodes they were made from, and of P.
+        table: (k, modes + 2) of the f_r, orthonormal on the nodes they were made from, and of A and B.
         amplitude: (q, modes) Chebyshev coefficients in tau of the a_r.
         peak: (q,) those of log(u^(m/2) p_u(0)) + gap u + decay log(1 + u / 16).
     """

@@ -40,6 +40,6 @@ def spd2_modes() -> HeatModes:
     integrals = torch.stack([plane_integral(points, float(u) / 2) for u in node_times()])
     functions, amplitude = reduced(integrals[:, 1:] / integrals[:, :1], MODES)
     r = 2 * torch.asinh(torch.sqrt(w / 2))
-    values = torch.cat([functions, (2 * r**2 / w)[:, None]], -1).unflatten(0, (PANELS, *shape))
+    values = torch.cat([functions, (2 * r**2 / w)[:, None], torch.zeros(len(w), 1, dtype=torch.float64)], -1).unflatten(0, (PANELS, *shape))
     table = torch.cat([fit(panels, panel, values[panel]) for panel in range(PANELS)])
     return HeatModes(2, GAP, DECAY, panels, table, amplitude, peak_coefficients(torch.log(integrals[:, 0]), DECAY))
