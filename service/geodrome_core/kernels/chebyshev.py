@@ -23,13 +23,13 @@ def chebyshev_transform(count: int) -> Float[Tensor, "n n"]:
 
 
 def chebyshev(x: Float[Tensor, "*b"], count: int) -> Float[Tensor, "n *b"]:
-    """The Chebyshev polynomials of degree less than ``count``."""
-    out = [torch.ones_like(x)[None], x[None]]
-    known = 2
-    while known < count:
-        # T_(m+i) = 2 T_m T_i - T_(m-i): each step knows almost twice as many.
-        all_known = torch.cat(out)
-        m, more = known - 1, min(known - 1, count - known)
-        out.append(2 * all_known[m] * all_known[1 : more + 1] - all_known[m - more : m].flip(0))
-        known += more
-    return torch.cat(out)[:count]
+    """The Chebyshev polynomials of degree less than ``count``. No gradients."""
+    out = x.new_empty(count, *x.shape)
+    rows = out.unbind(0)
+    rows[0].fill_(1)
+    if count > 1:
+        rows[1].copy_(x)
+    twice = 2 * x
+    for below, here, above in zip(rows, rows[1:], rows[2:], strict=False):
+        torch.mul(twice, here, out=above).sub_(below)
+    return out

@@ -68,3 +68,18 @@ class _OnDemand(torch.autograd.Function):
         needed = ctx.needs_input_grad[-count:]
         products = [gradients[0] * part if is_needed else None for part, is_needed in zip(derivatives, needed, strict=True)]
         return None, None, *[None] * count, *products
+
+
+def carried(value: Tensor, carrier: Tensor) -> Tensor:
+    """``value`` with the derivatives of ``carrier``, which is the same function computed with fewer digits."""
+    return cast(Tensor, _Carried.apply(value, carrier))
+
+
+class _Carried(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, carrier: Tensor) -> Tensor:
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        return None, gradients[0]

@@ -75,11 +75,12 @@ class HeatModes:
 
     def slopes(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
         """Their derivatives in ``u``."""
-        with torch.enable_grad():
-            variable = u.detach().clone().requires_grad_()
-            values = _polynomials(variable).mT @ self.amplitude
-            columns = [torch.autograd.grad(column.sum(), variable, retain_graph=True)[0] for column in values.unbind(-1)]
-        return torch.stack(columns, -1)
+        t = (u - MIDDLE_TIME) / (u + MIDDLE_TIME)
+        degrees = torch.arange(TIMES, dtype=torch.float64)
+        # T_n' = n U_(n-1), at the angle whose cosine is t; t = -1 and 1 are no times.
+        angle = torch.acos(t)
+        by_t = degrees[:, None] * torch.sin(degrees[:, None] * angle) / torch.sin(angle)
+        return (by_t * (2 * MIDDLE_TIME / (u + MIDDLE_TIME) ** 2)).mT @ self.amplitude
 
     def log_peak(self, u: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
         """Logarithm of u^(m/2) p_u(0), up to a constant."""

@@ -64,7 +64,9 @@ class Panels:
             values = torch.empty_like(into)
             for index, start, stop in found:
                 torch.mm(basis[:, start:stop].mT, by_panel[index], out=values[start:stop])
-            into[order] = values
+            position = torch.empty_like(order)
+            position[order] = torch.arange(len(order))
+            torch.index_select(values, 0, position, out=into)
         return out
 
     def evaluate_all(self, table: Float[Tensor, "k c"], w: Float[Tensor, "*b"]) -> Float[Tensor, "*b c"]:

@@ -31,8 +31,8 @@ FIRST, WIDTH = 0.25, 0.5
 THIN = 0.25
 """Factor of v (1 - T) under the logarithm; of those tried, 0.25 needs the lowest degrees."""
 
-CHUNK = 16_384
-"""Pairs evaluated at once."""
+BLOCK = 4_096
+"""Pairs of a panel evaluated at once: their polynomials stay in the processor's cache."""
 
 Degrees = Sequence[Sequence[int]]
 """For each panel and each j, how many products T_i(x) T_j(z) of Chebyshev polynomials it has."""
@@ -96,22 +96,21 @@ class ShapePanels:
         return x, 2 * _across(v, delta) - 1
 
     def evaluate(
-        self, table: Float[Tensor, "k c"], m: Float[Tensor, " p"], delta: Float[Tensor, " p"]
-    ) -> Float[Tensor, "p c"]:
-        """Values of the tabulated functions. No gradients."""
-        out = m.new_empty(len(m), table.shape[-1])
-        chunks = zip(m.split(CHUNK), delta.split(CHUNK), out.split(CHUNK), strict=True)
-        for m_part, delta_part, into in chunks:
-            panel, x, z = self.locate(m_part, delta_part)
-            order, found = runs(panel, self.count)
-            along = chebyshev(x[order], max(len_x for index, _, _ in found for len_x in self.degrees[index]))
-            across = chebyshev(z[order], max(len(self.degrees[index]) for index, _, _ in found))
-            values = torch.empty_like(into)
-            for index, start, stop in found:
-                basis = self.basis(index, along[:, start:stop], across[:, start:stop])
-                torch.mm(basis.mT, table[self.rows[index]], out=values[start:stop])
-            into[order] = values
-        return out
+        self, table: Float[Tensor, "c k"], m: Float[Tensor, " p"], delta: Float[Tensor, " p"]
+    ) -> tuple[Int[Tensor, " p"], Float[Tensor, "c p"]]:
+        """Values of the tabulated functions, and the order in which they come. No gradients."""
+        panel, x, z = self.locate(m, delta)
+        order, found = runs(panel, self.count)
+        x, z = x[order], z[order]
+        out = m.new_empty(len(table), len(m))
+        for index, first, last in found:
+            counts, rows = self.degrees[index], table[:, self.rows[index]]
+            for start in range(first, last, BLOCK):
+                block = slice(start, min(start + BLOCK, last))
+                along = chebyshev(x[block], max(counts))
+                across = chebyshev(z[block], len(counts)) if self.is_planar else along
+                out[:, block] = rows @ self.basis(index, along, across)
+        return order, out
 
     def basis(self, panel: int, along: Float[Tensor, "i p"], across: Float[Tensor, "j p"]) -> Float[Tensor, "k p"]:
         """The products of polynomials that belong to a panel."""

@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.kernels.derivatives import carried
 from geodrome_core.kernels.pairs import squared_distance
 
 CHUNK = 16_384
@@ -80,14 +81,9 @@ def invariants(
         return s, m, d
     trace = _inner(first.inverse, second.matrix)
     if first.size == 2:
-        return s, _attached(m, 0.5 * trace), d
+        return s, carried(m, 0.5 * trace), d
     inverse_trace = _inner(first.matrix, second.inverse)
-    return s, _attached(m, 0.5 * (trace + inverse_trace)), _attached(d, 0.5 * (trace - inverse_trace))
-
-
-def _attached(value: Tensor, product: Tensor) -> Tensor:
-    """``value`` with the derivatives of ``product``."""
-    return value + (product - product.detach())
+    return s, carried(m, 0.5 * (trace + inverse_trace)), carried(d, 0.5 * (trace - inverse_trace))
 
 
 def _inner(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
@@ -98,18 +94,25 @@ def _inner(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor
 
 
 def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[Tensor, "*#b"]]:
-    """m and d, a few pairs at a time."""
+    """m and d, a few pairs at a time; of one set of points with itself, little more than half."""
     columns = [[*points.pivots.unbind(-1), *points.unit.unbind(-1)] for points in (first, second)]
     shape = torch.broadcast_shapes(first.level.shape, second.level.shape)
     of_size = _of_two if first.size == 2 else _of_three
-    if not shape or math.prod(shape) <= CHUNK:
+    if math.prod(shape) <= CHUNK:
         return of_size(*columns)
+    is_one_set = first.level.shape == (*shape[:-1], 1) and len(shape) == 2
+    is_one_set = is_one_set and all(torch.equal(x, y.mT) for x, y in zip(*columns, strict=True))
     m, d = (torch.empty(shape, dtype=torch.float64) for _ in range(2))
     step = max(1, CHUNK * shape[0] // math.prod(shape))
     for start in range(0, shape[0], step):
         rows = slice(start, start + step)
         parts = [[_rows(column, rows, len(shape)) for column in group] for group in columns]
-        m[rows], d[rows] = of_size(*parts)
+        if is_one_set:
+            rest = slice(start, None)
+            m[rows, rest], d[rows, rest] = of_size(parts[0], [column[:, rest] for column in parts[1]])
+            m[rest, rows], d[rest, rows] = m[rows, rest].mT, -d[rows, rest].mT
+        else:
+            m[rows], d[rows] = of_size(*parts)
     return m, d
 
 

@@ -13,6 +13,7 @@ kappa), five or six for lengthscales near 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations_with_replacement
@@ -28,10 +29,10 @@ from geodrome_core.kernels.lookup import look_up_all
 from geodrome_core.kernels.matern import Definition, Times, grid, steps_per_octave, weights
 from geodrome_core.kernels.panels import NODES
 
-CHUNK = 8_192
+CHUNK = 16_384
 """Pairs looked up at once."""
 
-NEGLIGIBLE = 1e-13
+NEGLIGIBLE = 5e-12
 """Singular values of the M_r that are left out; the f_r, orthonormal on thousands of nodes, are below 0.2."""
 
 NEGLIGIBLE_WEIGHT = 1e-19
@@ -88,7 +89,7 @@ class _Table:
         unit: 2 kappa^2.
         is_cusped: Whether the slope in y is infinite where points coincide: nu is at most 1.
         flat: (k, 5, 1 + r) of M_0 and the M_r, on the panels of x.
-        shape: (k, o, r + 2) of the f_r, A and B with their derivatives, on the panels of the shape.
+        shape: (o, r + 2, k) of the f_r, A and B with their derivatives, on the panels of the shape.
     """
 
     modes: HeatModes
@@ -99,11 +100,9 @@ class _Table:
 
     def first(self, columns: list[int], is_curved: bool, *variables: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
         """Some columns; and if ``is_curved`` the gradient."""
-        tables = [*columns, BY_X] if is_curved else columns
         orders = len(variables) if is_curved else 1
-        out = []
-        for chunk in zip(*(variable.split(CHUNK) for variable in variables), strict=True):
-            at = self._at(tables, orders, *chunk)
+        out = variables[0].new_empty(len(variables[0]), len(columns) + (orders if is_curved else 0))
+        for positions, at in self._factors([*columns, BY_X] if is_curved else columns, orders, *variables):
             values = [at.product(index) for index in range(len(columns))]
             below = at.x < flat_heat().panels.smallest
             if bool(below.any()):
@@ -118,16 +117,15 @@ class _Table:
                     # The distance has no gradient there, to which rounding would lend one.
                     by_y[below] = 0
                 values += [by_y, *(at.square[i] * by_y + at.product(0, i) for i in range(1, orders))]
-            out.append(torch.stack(values, -1))
-        return torch.cat(out)
+            out[positions] = torch.stack(values, -1)
+        return out
 
     def second(self, *variables: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
         """Upper triangle of the Hessian."""
         count = len(variables)
         orders = 6 if count == 3 else 3
-        out = []
-        for chunk in zip(*(variable.split(CHUNK) for variable in variables), strict=True):
-            at = self._at([VALUE, BY_X, BY_XX], orders, *chunk)
+        out = variables[0].new_empty(len(variables[0]), orders)
+        for positions, at in self._factors([VALUE, BY_X, BY_XX], orders, *variables):
             by_y, by_yy = at.product(1) / self.unit, at.product(2) / self.unit**2
             slopes = [at.product(1, i) / self.unit for i in range(1, count)]
             values = [by_yy, *(by_yy * at.square[i] + slopes[i - 1] for i in range(1, count))]
@@ -136,22 +134,31 @@ class _Table:
                 values.append(
                     by_yy * at.square[i] * at.square[j] + mixed + by_y * at.square[order] + at.product(0, order)
                 )
-            out.append(torch.stack(values, -1))
-        return torch.cat(out)
+            out[positions] = torch.stack(values, -1)
+        return out
 
-    def _at(self, tables: list[int], orders: int, *variables: Float[Tensor, " p"]) -> _Factors:
-        s, m = variables[:2]
-        delta = variables[2] if len(variables) == 3 else torch.zeros_like(m)
-        looked_up = self.modes.panels.evaluate(self.shape[:, :orders].flatten(1), m, delta).unflatten(-1, (orders, -1))
-        modes, a, b = looked_up[..., :-2], looked_up[..., -2], looked_up[..., -1]
-        square = [m * a[:, order] + delta * b[:, order] for order in range(orders)]
-        # By the product rule, what comes from the factors m and delta.
-        for order, terms in enumerate(LEIBNIZ[len(variables)][:orders]):
-            for factor, of, lower in terms:
-                square[order] += factor * (a if of == "m" else b)[:, lower]
-        x = (s + square[0]) / self.unit
-        flat = flat_heat().panels.evaluate(self.flat[:, tables].flatten(1), x).unflatten(-1, (len(tables), -1))
-        return _Factors(x, square, flat, modes)
+    def _factors(
+        self, tables: list[int], orders: int, *variables: Float[Tensor, " p"]
+    ) -> Iterator[tuple[Tensor, _Factors]]:
+        """Positions of some pairs, and what is looked up for them."""
+        flat = self.flat[:, tables].flatten(1)
+        shape = self.shape[:orders].flatten(0, 1)
+        start = 0
+        for s, m, *rest in zip(*(variable.split(CHUNK) for variable in variables), strict=True):
+            delta = rest[0] if rest else torch.zeros_like(m)
+            order, looked_up = self.modes.panels.evaluate(shape, m, delta)
+            s, m, delta = s[order], m[order], delta[order]
+            looked_up = looked_up.unflatten(0, (orders, -1))
+            modes, a, b = looked_up[:, :-2], looked_up[:, -2], looked_up[:, -1]
+            square = m * a + delta * b
+            # By the product rule, what comes from the factors m and delta.
+            for number, terms in enumerate(LEIBNIZ[len(variables)][:orders]):
+                for factor, of, lower in terms:
+                    square[number] += factor * (a if of == "m" else b)[lower]
+            x = (s + square[0]) / self.unit
+            mixtures = flat_heat().panels.evaluate(flat, x).mT.contiguous().unflatten(0, (len(tables), -1))
+            yield order + start, _Factors(x, square, mixtures, modes)
+            start += len(order)
 
 
 LEIBNIZ: dict[int, list[list[tuple[int, str, int]]]] = {
@@ -176,20 +183,20 @@ class _Factors:
 
     Attributes:
         x: (p,) y / 2 kappa^2.
-        square: R^2 and its derivatives in m and delta.
-        flat: (p, tables, 1 + r) of the M.
-        modes: (p, o, r) of the f_r with their derivatives.
+        square: (o, p) R^2 and its derivatives in m and delta.
+        flat: (tables, 1 + r, p) of the M.
+        modes: (o, r, p) of the f_r with their derivatives.
     """
 
     x: Tensor
-    square: list[Tensor]
+    square: Tensor
     flat: Tensor
     modes: Tensor
 
     def product(self, table: int, order: int = 0) -> Float[Tensor, " p"]:
         """Sum over r of M_r f_r, some derivatives of them; with M_0 times 1."""
-        out = (self.flat[:, table, 1:] * self.modes[:, order]).sum(-1)
-        return out if order else out + self.flat[:, table, 0]
+        out = (self.flat[table, 1:] * self.modes[order]).sum(0)
+        return out if order else out + self.flat[table, 0]
 
 
 @lru_cache(maxsize=16)
@@ -208,7 +215,8 @@ def _table(modes: HeatModes, nu: float, kappa: float, definition: Definition) ->
     values = [torch.cat([weight[:, :1], weight[:, 1:] @ rotation], -1).mT @ rows for weight, rows in mixtures]
     flat = panels.coefficients(torch.cat(values)).unflatten(-1, (len(values), -1))
     modal, square = modes.derivatives.split([len(rotation), 2], dim=-1)
-    return _Table(modes, 2 * kappa**2, nu <= 1, flat, torch.cat([modal @ rotation, square], -1))
+    shape = torch.cat([modal @ rotation, square], -1).movedim(0, -1).contiguous()
+    return _Table(modes, 2 * kappa**2, nu <= 1, flat, shape)
 
 
 def _mixtures(

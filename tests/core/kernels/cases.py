@@ -27,6 +27,7 @@ SPACES: dict[str, Space] = {
         "S31": {"type": "sphere", "dim": 31},
         "SO3": {"type": "rotation"},
         "SPD2": {"type": "spd", "dim": 2},
+        "SPD3": {"type": "spd", "dim": 3},
         "log-SPD3": {"type": "spd", "dim": 3, "metric": "log_euclidean"},
         "cholesky-SPD3": {"type": "spd", "dim": 3, "metric": "cholesky"},
         "H2": {"type": "hyperbolic", "dim": 2},
