@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -112,14 +111,12 @@ def generator(seed: int) -> torch.Generator:
 def reach(manifold: Manifold) -> float:
     """Length of tangents within which geodesics are shortest and numbers stay within a few powers of ten."""
     match manifold:
-        case Sphere() | Rotation() | SpecialOrthogonal():
-            return 0.97 * math.pi
         case EigenvalueBox() | Hyperbolic():
             return 2.0
         case Product():
             return min(reach(factor) for factor in manifold.factors.values())
         case _:
-            return 3.0
+            return min(3.1, 0.97 * manifold.injectivity_radius)
 
 
 @st.composite

@@ -3,6 +3,7 @@
 A library in its own right: kernels are GPyTorch kernels, models are BoTorch models, and ``suggest`` is a pure function.
 """
 
+from geodrome_core import kernels
 from geodrome_core.engine import (
     History,
     Problem,
@@ -15,7 +16,6 @@ from geodrome_core.engine import (
 from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.geometry.spec import space_from_spec
-from geodrome_core.kernels.factory import kernel_for
 
 __all__ = [
     "CheckedPoint",
@@ -28,7 +28,7 @@ __all__ = [
     "Space",
     "SpaceError",
     "Suggestion",
-    "kernel_for",
+    "kernels",
     "recommend",
     "space_from_spec",
     "suggest",

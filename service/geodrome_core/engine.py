@@ -99,7 +99,7 @@ class Suggestion:
     mean: float | None = None
     std: float | None = None
     note: str | None = None
-    hyperparameters: dict[str, float | dict[str, float]] = field(default_factory=dict)
+    hyperparameters: gp.Hyperparameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from torch import Tensor
 
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
-from geodrome_core.kernels.factory import kernel_for
-from geodrome_core.kernels.isotropic import GeodesicKernel
+from geodrome_core.kernels.factory import for_space
+from geodrome_core.kernels.kernel import GeodesicKernel
 
 SMALLEST_NOISE = 1e-6
 """Noise variance on the standardized scale: a thousandth of the costs' spread. It also keeps Cholesky going."""
@@ -37,6 +37,12 @@ STOPPING = {"maxiter": MAX_ITERATIONS, "ftol": 1e-7, "gtol": 1e-4}
 
 LOG_BOUNDS = (math.log(1e-2), math.log(1e2))
 """Of every hyperparameter but the noise: the range in which kernels are exact."""
+
+LOG_NOISE_BOUNDS = (math.log(1e-3 * SMALLEST_NOISE), math.log(10.0))
+
+Hyperparameters = dict[str, float | dict[str, float | list[float]]]
+"""In natural units: lengthscales by factor ("" for a bare space; a list where each coordinate has one), outputscale,
+noise, mean."""
 
 
 class FitStatus(enum.Enum):
@@ -137,13 +143,13 @@ class Fit:
         status: How the fit ended.
         model: The BoTorch model, on standardized costs (small is good).
         posterior: Its posterior; None if and only if the status is ``NOT_POSITIVE_DEFINITE``.
-        hyperparameters: In natural units: lengthscales (by factor; "" for a bare space), outputscale, noise, mean.
+        hyperparameters: In natural units.
     """
 
     status: FitStatus
     model: SingleTaskGP
     posterior: Posterior | None
-    hyperparameters: dict[str, float | dict[str, float]]
+    hyperparameters: Hyperparameters
 
 
 def build(
@@ -158,7 +164,7 @@ def build(
         nu: Smoothness of the kernel.
         priors: Priors of the hyperparameters.
     """
-    kernel = kernel_for(space, nu=nu)
+    kernel = for_space(space, nu=nu)
     for part, factor in zip(_parts(kernel), space.factors.values(), strict=True):
         # Raw parameters are logarithms: the scale on which lengthscales are searched.
         start = part.lengthscale.detach()
@@ -197,30 +203,32 @@ def fit(
     mean = model.mean_module
     mean.requires_grad_(requires_grad=False)  # has a closed form given the rest
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    ends = np.cumsum([parameter.numel() for parameter in parameters])[:-1]
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the log posterior per observation, and its gradient."""
-        for parameter, part in zip(parameters, np.split(values, len(parameters)), strict=True):
+        for parameter, part in zip(parameters, np.split(values, ends), strict=True):
             parameter.data.copy_(torch.from_numpy(part).reshape(parameter.shape))
             parameter.grad = None
         value = _negative_log_posterior(model, X, Y)
         if value is None:
             return math.inf, np.zeros_like(values)
         value.backward()
-        return value.item(), np.array([parameter.grad.item() for parameter in parameters])
+        return value.item(), np.concatenate([parameter.grad.flatten().numpy() for parameter in parameters])
 
-    start = np.array([parameter.item() for parameter in parameters])
-    noise_index = [parameter is likelihood.noise_covar.raw_noise for parameter in parameters].index(True)
-    bounds = [LOG_BOUNDS] * len(parameters)
-    bounds[noise_index] = (math.log(1e-3 * SMALLEST_NOISE), math.log(10.0))
+    start = np.concatenate([parameter.detach().flatten().numpy() for parameter in parameters])
+    noise = likelihood.noise_covar.raw_noise
+    bounds = [
+        LOG_NOISE_BOUNDS if parameter is noise else LOG_BOUNDS for parameter in parameters for _ in parameter.flatten()
+    ]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=STOPPING)
     loss(found.x)
     model.requires_grad_(requires_grad=False)
     model.eval()
     kernel, outputscale, noise = covariance.base_kernel, covariance.outputscale.detach(), likelihood.noise.detach()
-    hyperparameters: dict[str, float | dict[str, float]] = {
+    hyperparameters: Hyperparameters = {
         "lengthscales": {
-            name: part.lengthscale.item() for name, part in zip(space.factors, _parts(kernel), strict=True)
+            name: part.lengthscale.squeeze().tolist() for name, part in zip(space.factors, _parts(kernel), strict=True)
         },
         "outputscale": float(outputscale),
         "noise": float(noise),

@@ -14,6 +14,7 @@ The base point comes first, always. Matrices are rows too: row by row, n*n numbe
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 
 import torch
@@ -28,6 +29,7 @@ class Manifold(ABC):
         dim: Dimension of the manifold, ``m``.
         width: Numbers in a row, ``d``.
         diameter: Largest geodesic distance within the domain; for an unbounded one, the scale of ordinary data.
+        injectivity_radius: Geodesics shorter than this are shortest, and their end determines them.
         is_bounded: Whether the domain is bounded.
         has_border: Whether the domain has a border, where ``barrier`` falls.
     """
@@ -35,6 +37,7 @@ class Manifold(ABC):
     dim: int
     width: int
     diameter: float
+    injectivity_radius: float = math.inf
     is_bounded: bool = True
     has_border: bool = False
 

@@ -30,6 +30,7 @@ class Product(Manifold):
         self.width = end
         self.dim = sum(factor.dim for factor in self.factors.values())
         self.diameter = math.hypot(*(factor.diameter for factor in self.factors.values()))
+        self.injectivity_radius = min(factor.injectivity_radius for factor in self.factors.values())
         self.is_bounded = all(factor.is_bounded for factor in self.factors.values())
         self.has_border = any(factor.has_border for factor in self.factors.values())
 

@@ -94,7 +94,7 @@ class Rotation(Manifold):
     def __init__(self) -> None:
         self.dim = 3
         self.width = 9
-        self.diameter = math.pi
+        self.diameter = self.injectivity_radius = math.pi
 
     def inner(
         self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]

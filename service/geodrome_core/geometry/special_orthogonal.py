@@ -94,6 +94,7 @@ class SpecialOrthogonal(Manifold):
         self.dim = size * (size - 1) // 2
         self.width = size * size
         self.diameter = math.pi * math.sqrt(size // 2)
+        self.injectivity_radius = math.pi
         i, j = torch.triu_indices(size, size, 1)
         units = torch.zeros(self.dim, size, size, dtype=torch.float64)
         units[torch.arange(self.dim), j, i] = 1

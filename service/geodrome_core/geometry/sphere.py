@@ -20,7 +20,7 @@ class Sphere(Manifold):
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self.width = dim + 1
-        self.diameter = math.pi
+        self.diameter = self.injectivity_radius = math.pi
 
     def inner(
         self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]

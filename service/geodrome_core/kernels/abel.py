@@ -29,36 +29,46 @@ CHUNK = 60_000
 """Points of the integrals that are held at once."""
 
 
-def hyperbolic(w: Float[Tensor, " k"], u: Float[Tensor, " t"], dim: int) -> Float[Tensor, "3 t k"]:
-    """Normalized heat kernel h of H^dim at w = cosh r - 1 and times u >= 0.002, with q = -h' and q2 = h''."""
+def hyperbolic(
+    w: Float[Tensor, " k"], u: Float[Tensor, " t"], dim: int
+) -> tuple[Float[Tensor, "3 t k"], Float[Tensor, " t"]]:
+    """Normalized heat kernel h of H^dim at w = cosh r - 1 and times u >= 0.002, with q = -h' and q2 = h''.
+
+    The second part is log p_u(0), up to a constant of the dimension.
+    """
     order = dim // 2
+    decay = (dim - 1) ** 2 / 4 * u + (order + 0.5) * torch.log(u)
     if dim % 2:
         alone = torch.zeros(1, dtype=w.dtype)
-        return _integrate(w, u, order, tau=alone)
+        out, log_peak = _integrate(w, u, order, tau=alone)
+        return out, log_peak - decay
     out = torch.zeros(3, len(u), len(w), dtype=torch.float64)
+    log_peak = torch.zeros_like(u)
     long = u >= LONG_TIME
     if bool(long.any()):
         # Whatever the time, the integrand falls as exp(-(m - 1/2) tau).
         nodes = math.ceil((UNDERFLOW + 3) / (order - 0.5) / 0.42) + 1
-        out[:, long] = _integrate(w, u[long], order, tau=0.42 * torch.arange(nodes, dtype=w.dtype))
+        out[:, long], log_peak[long] = _integrate(w, u[long], order, tau=0.42 * torch.arange(nodes, dtype=w.dtype))
     for index in torch.nonzero(~long).flatten().tolist():
         root = math.sqrt(float(u[index]))
         step = 0.5 * math.tanh(1.8 * root)
         nodes = math.ceil(2 * math.sqrt(UNDERFLOW + 1) * root / step) + 1
         tau = step * torch.arange(nodes, dtype=w.dtype)
-        out[:, index] = _integrate(w, u[index : index + 1], order, tau=tau)[:, 0]
-    return out
+        out[:, [index]], log_peak[[index]] = _integrate(w, u[index : index + 1], order, tau=tau)
+    return out, log_peak - decay
 
 
 def _integrate(
     w: Float[Tensor, " k"], u: Float[Tensor, " t"], order: int, *, tau: Float[Tensor, " n"]
-) -> Float[Tensor, "3 t k"]:
-    """h, q, q2 by the trapezoid rule; the only node tau = 0 gives the integrand itself."""
+) -> tuple[Float[Tensor, "3 t k"], Float[Tensor, " t"]]:
+    """h, q, q2 and log of the integral at w = 0 by the trapezoid rule; the only node tau = 0 gives the integrand."""
     points = torch.cat([torch.zeros(1, dtype=w.dtype), w])  # the first is the normalization
     size = max(1, CHUNK // (len(tau) * max(1, len(u) // 8)))
     parts = [_sums(chunk, u, order, tau=tau) for chunk in points.split(size)]
     sums = torch.cat(parts, -1)  # (3, t, 1 + k)
-    return sums[..., 1:] / sums[:1, :, :1]
+    peak = sums[0, :, 0]
+    step = float(tau[1]) if len(tau) > 1 else 1.0
+    return sums[..., 1:] / peak[:, None], torch.log(step * peak)
 
 
 def _sums(

@@ -15,7 +15,8 @@ from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
-from geodrome_core.kernels.isotropic import EuclideanMatern, GeodesicKernel
+from geodrome_core.kernels.isotropic import EuclideanMatern
+from geodrome_core.kernels.kernel import GeodesicKernel
 
 
 class GeodesicSE(GeodesicKernel):

@@ -18,39 +18,61 @@ from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
-from geodrome_core.kernels.isotropic import (
-    EuclideanMatern,
-    GeodesicKernel,
-    HyperbolicMatern,
-    RotationMatern,
-    SphereMatern,
-)
+from geodrome_core.kernels.isotropic import EuclideanMatern, HyperbolicMatern, RotationMatern, SphereMatern
+from geodrome_core.kernels.kernel import GeodesicKernel
+from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.mixture import SPD2Matern
 
 
-def kernel_for(space: Space, *, nu: float = 2.5, lengthscale: float | Mapping[str, float] | None = None) -> Kernel:
+def for_space(
+    space: Space,
+    *,
+    nu: float = 2.5,
+    lengthscale: float | Mapping[str, float] | None = None,
+    learn_nu: bool = False,
+    ard: bool = False,
+    definition: Definition = "paper",
+    **kwargs: Any,
+) -> Kernel:
     """Matérn kernel of a space, normalized to 1 at coincident points; on a product, the product of its factors'.
 
     Args:
         space: The space; its rows are the kernel's inputs.
         nu: Smoothness, from 0.1 to 200; ``math.inf`` for the SE (heat) kernel.
         lengthscale: Start value of all lengthscales, or of each by factor name; else a quarter of each diameter.
+        learn_nu: Whether ``nu`` is a parameter, one for all factors, that starts at the given value.
+        ard: Whether vectors of reals have a lengthscale for each coordinate, and not one together.
+        definition: Which kernel is meant on hyperbolic spaces and SPD(n) with its affine-invariant metric.
+        kwargs: Of every factor's kernel: ``batch_shape``, ``lengthscale_prior``, ``lengthscale_constraint``,
+            ``nu_prior``, ``nu_constraint``.
 
     Raises:
         ValueError: ``nu`` is out of range, a lengthscale is not positive, or belongs to no factor.
     """
     if isinstance(lengthscale, Mapping) and (strangers := set(lengthscale) - set(space.factors)):
         raise ValueError(f"lengthscales are given for {sorted(strangers)}; the factors are {list(space.factors)}")
-    kernels = []
+    kernels: list[GeodesicKernel] = []
     for name, factor in space.factors.items():
         columns = space.manifold.columns[name]
-        kernel = matern(factor, nu=nu, active_dims=tuple(range(columns.start, columns.stop)))
+        kernel = matern(
+            factor,
+            nu=nu,
+            learn_nu=learn_nu,
+            ard_num_dims=factor.dim if ard and isinstance(factor, Euclidean) else None,
+            definition=definition,
+            active_dims=tuple(range(columns.start, columns.stop)),
+            **kwargs,
+        )
         start = lengthscale.get(name) if isinstance(lengthscale, Mapping) else lengthscale
         if start is None:
             start = factor.diameter / 4
         if not (start > 0 and math.isfinite(start)):
             raise ValueError(f"lengthscale is {start}; it must be positive")
-        kernel.lengthscale = torch.tensor(start, dtype=torch.float64)
+        kernel.lengthscale = torch.full_like(kernel.lengthscale, start)
+        if learn_nu and kernels:
+            kernel.raw_nu = kernels[0].raw_nu
+        # The first kernel's prior counts for all.
+        kwargs.pop("nu_prior", None)
         kernels.append(kernel)
     return kernels[0] if len(kernels) == 1 else ProductKernel(*kernels)
 

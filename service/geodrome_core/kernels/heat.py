@@ -27,6 +27,9 @@ from geodrome_core.kernels.short_time import SHORT_TIME, Heat, ShortTime
 FLAT = 2.0**-12
 """Below this w, heat kernels of times above ``SHORT_TIME`` are polynomials of degree 13 to rounding."""
 
+BORDER = torch.tensor([SHORT_TIME], dtype=torch.float64)
+"""Where two formulas for log p_u(0), each up to a constant of its own, are both exact and are matched."""
+
 
 class HeatKernel(ABC):
     """The normalized heat kernels of one space.
@@ -34,12 +37,14 @@ class HeatKernel(ABC):
     Attributes:
         dim: Dimension of the manifold.
         is_compact: Decides which Matérn kernel is meant: spectral on compact spaces, else a mixture of normalized heat.
+        gap: Where the spectrum of minus the Laplacian begins, |rho|^2.
         panels: Where w is resolved.
         g, drift: Coefficients of the radial Laplacian at the knots.
     """
 
     dim: int
     is_compact: bool
+    gap: float = 0.0
     panels: Panels
     g: Tensor
     drift: Tensor
@@ -74,7 +79,7 @@ class FlatHeat(HeatKernel):
         """Gaussians."""
         slope = 0.5 / u[:, None]
         h = torch.exp(-slope * self.panels.knots)
-        return Heat(h, slope * h, slope**2 * h, None)
+        return Heat(h, slope * h, slope**2 * h, -0.5 * torch.log(u))
 
 
 class JacobiHeat(HeatKernel):
@@ -110,20 +115,12 @@ class JacobiHeat(HeatKernel):
         self._q[1:] = first[1:, None] * _jacobi_polynomials(w, levels - 1, alpha + 1, beta + 1)
         self._q2 = torch.zeros_like(self._h)
         self._q2[2:] = second[2:, None] * _jacobi_polynomials(w, levels - 2, alpha + 2, beta + 2)
-        # Both branches give log p_u(0) up to a constant of their own; they are matched where both are exact.
-        border = torch.tensor([SHORT_TIME], dtype=torch.float64)
-        self._offset = float(self._short.log_peak(border) - self._log_sum(border))
+        self._offset = float(self._short.log_peak(BORDER) - self._log_sum(BORDER))
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:
         """Short-time expansion below ``SHORT_TIME``, spectral series above."""
         short = u < SHORT_TIME
-        early, late = self._short.at(u[short]), self._series(u[~short])
-        return Heat(
-            _merge(short, early.h, late.h),
-            _merge(short, early.q, late.q),
-            _merge(short, early.q2, late.q2),
-            _merge(short, self._short.log_peak(u[short]), self._log_sum(u[~short]) + self._offset),
-        )
+        return _merged(short, self._short.at(u[short]), self._series(u[~short]))
 
     def _log_terms(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t l"]:
         return self._log_weights - u[:, None] * self._eigenvalues
@@ -133,7 +130,7 @@ class JacobiHeat(HeatKernel):
 
     def _series(self, u: Float[Tensor, " t"]) -> Heat:
         weights = torch.softmax(self._log_terms(u), -1)
-        return Heat(weights @ self._h, weights @ self._q, weights @ self._q2, None)
+        return Heat(weights @ self._h, weights @ self._q, weights @ self._q2, self._log_sum(u) + self._offset)
 
 
 class HyperbolicHeat(HeatKernel):
@@ -143,6 +140,7 @@ class HyperbolicHeat(HeatKernel):
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
+        self.gap = (dim - 1) ** 2 / 4
         self.panels = panels(44)  # distances up to 32
         w = self.panels.knots
         self.g = w * (2 + w)
@@ -152,14 +150,17 @@ class HyperbolicHeat(HeatKernel):
         self._near = w < FLAT
         points, self._spread = _interpolation(FLAT, w[self._near])
         self._points = torch.cat([points, w[~self._near]])
+        self._offset = float(self._short.log_peak(BORDER) - hyperbolic(points[:1], BORDER, dim)[1])
 
     def at(self, u: Float[Tensor, " t"]) -> Heat:
         """Short-time expansion below ``SHORT_TIME``, closed form or Abel integral above."""
         short = u < SHORT_TIME
-        early = self._short.at(u[short])
-        late = hyperbolic(self._points, u[~short], self.dim)
-        h, q, q2 = (self._at_knots(values) for values in late)
-        return Heat(_merge(short, early.h, h), _merge(short, early.q, q), _merge(short, early.q2, q2), None)
+        return _merged(short, self._short.at(u[short]), self._late(u[~short]))
+
+    def _late(self, u: Float[Tensor, " t"]) -> Heat:
+        values, log_peak = hyperbolic(self._points, u, self.dim)
+        h, q, q2 = (self._at_knots(each) for each in values)
+        return Heat(h, q, q2, log_peak + self._offset)
 
     def _at_knots(self, values: Float[Tensor, "t p"]) -> Float[Tensor, "t k"]:
         out = values.new_empty(len(values), len(self._near))
@@ -198,13 +199,20 @@ def hyperbolic_plane_heat() -> HyperbolicHeat:
     return hyperbolic_heat(2)
 
 
-def _merge(
-    short: Bool[Tensor, " t"], early: Float[Tensor, "e *k"], late: Float[Tensor, "l *k"]
-) -> Float[Tensor, "t *k"]:
-    """Values of the short times and of the others, in the order of all."""
-    out = early.new_empty(len(short), *early.shape[1:])
-    out[short], out[~short] = early, late
-    return out
+def _merged(short: Bool[Tensor, " t"], early: Heat, late: Heat) -> Heat:
+    """Kernels of the short times and of the others, in the order of all."""
+
+    def merge(first: Tensor, second: Tensor) -> Tensor:
+        out = first.new_empty(len(short), *first.shape[1:])
+        out[short], out[~short] = first, second
+        return out
+
+    return Heat(
+        merge(early.h, late.h),
+        merge(early.q, late.q),
+        merge(early.q2, late.q2),
+        merge(early.log_peak, late.log_peak),
+    )
 
 
 def _jacobi_log_weights(levels: int, alpha: float, beta: float) -> Float[Tensor, " l"]:

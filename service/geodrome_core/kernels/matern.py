@@ -3,8 +3,9 @@
     compact:      k ~ integral of u^(nu + m/2 - 1) exp(-b u) p_u du          (spectrum (b + lambda)^(-nu - m/2))
     non-compact:  k ~ integral of u^(nu - 1) exp(-b u) p_u / p_u(0) du       (the paper's definition)
 
-with b = 2 nu / kappa^2. The trapezoid rule in log u makes either a sum of heat kernels with positive weights: positive
-definite whatever the rounding. SE (nu = inf) is the single time u = kappa^2 / 2.
+with b = 2 nu / kappa^2; ``Definition`` names two more for non-compact spaces. The trapezoid rule in log u makes each of
+them a sum of heat kernels with positive weights: positive definite whatever the rounding. SE (nu = inf) is the single
+time u = kappa^2 / 2.
 
 Source:
     Jaquier, Borovitskiy et al. 2021; Borovitskiy et al. 2020 for the compact case.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -32,6 +34,14 @@ LOG_FIRST_VISIBLE = -49.0
 
 QUADRATURE_ERROR = 1e-13
 
+Definition = Literal["paper", "spde", "shifted"]
+"""Three kernels that agree on compact and on flat spaces, and everywhere for short lengthscales:
+
+paper    mixture of normalized heat kernels, u^(nu - 1) exp(-b u) p_u / p_u(0)
+spde     spectrum (b + lambda)^(-nu - m/2), where lambda begins at |rho|^2 > 0: u^(nu + m/2 - 1) exp(-b u) p_u
+shifted  spectrum (b + lambda - |rho|^2)^(-nu - m/2), as in the library GeometricKernels
+"""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -41,15 +51,23 @@ class Grid:
         log_u: (times,) of all times.
         visible: Which of them have a row in ``heat``.
         heat: Kernels at the visible times.
-        log_peak: (times,) log p_u(0); zero where the kernels are normalized under the integral.
-        exponent: Of u in the weight, less nu: m/2 or 0.
+        log_peak: (times,) log(u^(m/2) p_u(0)) up to a constant.
+        gap: |rho|^2, where the spectrum begins.
+        is_compact: Whether the spectral definition holds, whatever is asked for.
     """
 
     log_u: Tensor
     visible: slice
     heat: Heat
     log_peak: Tensor
-    exponent: float
+    gap: float
+    is_compact: bool
+
+
+def grid_steps(kernel: HeatKernel, nu: float, definition: Definition = "paper") -> int:
+    """Grid points for each doubling of u that a Matérn kernel of one space needs."""
+    is_normalized = definition == "paper" and not kernel.is_compact
+    return steps_per_octave(nu if is_normalized else nu + kernel.dim / 2)
 
 
 def steps_per_octave(order: float) -> int:
@@ -70,18 +88,28 @@ def grid(kernel: HeatKernel, steps: int) -> Grid:
     log_u = h * torch.arange(math.floor(LOG_FIRST / h), math.ceil(LOG_LAST / h) + 1, dtype=torch.float64)
     first = int((log_u < LOG_FIRST_VISIBLE).sum())
     heat = kernel.at(torch.exp(log_u[first:]))
-    if heat.log_peak is None:
-        return Grid(log_u, slice(first, None), heat, torch.zeros_like(log_u), 0.0)
-    # Where curvature is invisible, log p_u(0) falls by m/2 log u.
-    early = heat.log_peak[0] - kernel.dim / 2 * (log_u[:first] - log_u[first])
-    return Grid(log_u, slice(first, None), heat, torch.cat([early, heat.log_peak]), kernel.dim / 2)
+    visible = heat.log_peak + kernel.dim / 2 * log_u[first:]
+    # Where curvature is invisible, p_u(0) falls as u^(-m/2).
+    log_peak = torch.cat([visible[:1].expand(first), visible])
+    return Grid(log_u, slice(first, None), heat, log_peak, kernel.gap, kernel.is_compact)
 
 
-def weights(on: Grid, nu: float, kappa: float) -> tuple[Float[Tensor, " t"], Float[Tensor, " t"]]:
-    """Weights of the visible times, and their derivatives with respect to kappa; all times together sum to 1."""
+def weights(
+    on: Grid, nu: float, kappa: float, definition: Definition = "paper"
+) -> tuple[Float[Tensor, " t"], Float[Tensor, " t"], Float[Tensor, " t"]]:
+    """Weights of the visible times, their derivatives in kappa and in nu; all times together sum to 1."""
     u = torch.exp(on.log_u)
-    rate = 2 * nu / kappa**2
-    weight = torch.softmax((nu + on.exponent) * on.log_u - rate * u + on.log_peak, 0)
-    score = 4 * nu / kappa**3 * u
-    derivative = weight * (score - (weight * score).sum())
-    return weight[on.visible], derivative[on.visible]
+    exponent = nu * on.log_u - 2 * nu / kappa**2 * u
+    if on.is_compact or definition != "paper":
+        exponent = exponent + on.log_peak
+    if definition == "shifted":
+        exponent = exponent + on.gap * u
+    weight = torch.softmax(exponent, 0)
+    by_kappa = _centred(weight, 4 * nu / kappa**3 * u)
+    by_nu = _centred(weight, on.log_u - 2 / kappa**2 * u)
+    return weight[on.visible], by_kappa[on.visible], by_nu[on.visible]
+
+
+def _centred(weight: Float[Tensor, " t"], score: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
+    """Derivative of a softmax whose exponents have the derivative ``score``."""
+    return weight * (score - (weight * score).sum())

@@ -18,10 +18,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.heat import hyperbolic_plane_heat
-from geodrome_core.kernels.isotropic import GeodesicKernel, profile, with_derivatives
+from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import grid, steps_per_octave, weights
 from geodrome_core.kernels.pairs import squared_distance
+from geodrome_core.kernels.profile import profile
 
 CHUNK = 16_384
 """Pairs evaluated at once: 20 MB of intermediate values at 80 heat times."""
@@ -42,7 +44,7 @@ class SPD2Matern(GeodesicKernel):
         y_flat, y_plane = half_plane(y)
         s = squared_distance(x_flat.unsqueeze(-1), y_flat.unsqueeze(-1))
         w = squared_distance(x_plane, y_plane) / (2 * x_plane[..., 1] * y_plane[..., 1])
-        if math.isinf(self.nu):
+        if math.isinf(self.nu.item()):
             return torch.exp(-s / (2 * kappa**2)) * profile(hyperbolic_plane_heat(), self.nu, kappa / math.sqrt(2), w)
         return mixture(self.nu, kappa, s, w)
 
@@ -61,7 +63,7 @@ class _Components:
     Attributes:
         rate: (times,) 1 / 4u.
         h, q, q2: Tables (k, times) of the hyperbolic heat kernels at u / 2.
-        weight, derivative: (times,) weights, and their derivative in kappa.
+        weight, by_kappa, by_nu: (times,) weights, and their derivatives.
     """
 
     rate: Tensor
@@ -69,7 +71,8 @@ class _Components:
     q: Tensor
     q2: Tensor
     weight: Tensor
-    derivative: Tensor
+    by_kappa: Tensor
+    by_nu: Tensor
 
 
 @lru_cache(maxsize=4)
@@ -85,43 +88,46 @@ def _tables(steps: int) -> tuple[Tensor, Tensor, Tensor]:
 def _components(nu: float, kappa: float) -> _Components:
     steps = steps_per_octave(nu)
     on = grid(hyperbolic_plane_heat(), steps)
-    weight, derivative = weights(on, nu, kappa)
+    weight, by_kappa, by_nu = weights(on, nu, kappa)
     u = torch.exp(on.log_u[on.visible])
     # Half the time is ``steps`` rows earlier; the first rows have no earlier one, and are lumped below.
     fine = u < max((FINEST * kappa) ** 2 / 160, float(u[steps]))
     kept = torch.nonzero(~fine & (weight > NEGLIGIBLE)).flatten()
     lumped = 1 - float(weight[kept].sum())
-    weight, derivative = weight[kept].clone(), derivative[kept].clone()
+    weight, by_kappa, by_nu = weight[kept].clone(), by_kappa[kept].clone(), by_nu[kept].clone()
     weight[0] += lumped
-    derivative[0] -= derivative.sum()
+    by_kappa[0] -= by_kappa.sum()
+    by_nu[0] -= by_nu.sum()
     h, q, q2 = (table[:, kept - steps].contiguous() for table in _tables(steps))
-    return _Components(0.25 / u[kept], h, q, q2, weight, derivative)
+    return _Components(0.25 / u[kept], h, q, q2, weight, by_kappa, by_nu)
 
 
-def mixture(nu: float, kappa: Tensor, s: Float[Tensor, "*#b"], w: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
+def mixture(nu: Tensor, kappa: Tensor, s: Float[Tensor, "*#b"], w: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
     """The Matérn kernel of SPD(2) at ``s`` and ``w``, differentiable twice in both and once in ``kappa``."""
     with torch.no_grad():
-        parts = _components(nu, kappa.item())
+        parts = _components(nu.item(), kappa.item())
         shape = torch.broadcast_shapes(s.shape, w.shape)
         pairs = torch.stack([s.detach().expand(shape).flatten(), w.detach().expand(shape).flatten()], -1)
         curved = s.requires_grad or w.requires_grad
         values = torch.cat([_evaluate(parts, chunk, curved=curved) for chunk in pairs.split(CHUNK)])
-        k, by_kappa, by_s, by_w, by_ss, by_sw, by_ww = (column.reshape(shape) for column in values.unbind(-1))
-    return with_derivatives(k, [(by_s, s), (by_w, w), (by_kappa, kappa)], [(by_ss, s, s), (by_sw, s, w), (by_ww, w, w)])
+        k, by_kappa, by_nu, by_s, by_w, by_ss, by_sw, by_ww = (column.reshape(shape) for column in values.unbind(-1))
+    return with_derivatives(
+        k, [(by_s, s), (by_w, w), (by_kappa, kappa), (by_nu, nu)], [(by_ss, s, s), (by_sw, s, w), (by_ww, w, w)]
+    )
 
 
-def _evaluate(parts: _Components, pairs: Float[Tensor, "p 2"], *, curved: bool) -> Float[Tensor, "p 7"]:
-    """Value; derivatives in kappa, s, w, ss, sw, ww (those in s and w are zero unless ``curved``)."""
+def _evaluate(parts: _Components, pairs: Float[Tensor, "p 2"], *, curved: bool) -> Float[Tensor, "p 8"]:
+    """Value; derivatives in kappa, nu, s, w, ss, sw, ww (those in s and w are zero unless ``curved``)."""
     s, w = pairs.unbind(-1)
     panels = hyperbolic_plane_heat().panels
-    out = torch.zeros(len(pairs), 7, dtype=torch.float64)
+    out = torch.zeros(len(pairs), 8, dtype=torch.float64)
     gauss = torch.exp(-parts.rate * s[:, None])  # (p, times)
     h = panels.evaluate(parts.h, w)
     h[w < panels.smallest] = 1
     slope = -parts.weight * parts.rate
-    columns = torch.stack([parts.weight, parts.derivative, slope, -slope * parts.rate], -1)
-    out[:, [0, 1, 2, 4]] = (gauss * h) @ columns
+    columns = torch.stack([parts.weight, parts.by_kappa, parts.by_nu, slope, -slope * parts.rate], -1)
+    out[:, [0, 1, 2, 3, 5]] = (gauss * h) @ columns
     if curved:
-        out[:, [3, 5]] = (gauss * panels.evaluate(parts.q, w)) @ -columns[:, [0, 2]]
-        out[:, 6] = (gauss * panels.evaluate(parts.q2, w)) @ parts.weight
+        out[:, [4, 6]] = (gauss * panels.evaluate(parts.q, w)) @ -columns[:, [0, 3]]
+        out[:, 7] = (gauss * panels.evaluate(parts.q2, w)) @ parts.weight
     return out

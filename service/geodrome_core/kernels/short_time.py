@@ -23,13 +23,13 @@ class Heat:
 
     Attributes:
         h, q, q2: (times, knots) value, minus first derivative, second derivative in w.
-        log_peak: (times,) log p_u(0) up to a constant; None where no kernel needs it.
+        log_peak: (times,) log p_u(0) up to a constant.
     """
 
     h: Tensor
     q: Tensor
     q2: Tensor
-    log_peak: Tensor | None
+    log_peak: Tensor
 
 
 class ShortTime:
@@ -98,7 +98,7 @@ class ShortTime:
         h = gauss * s
         q = gauss * (slope * s - s1)
         q2 = gauss * ((slope**2 - quarter * self._y[2]) * s - 2 * slope * s1 + s2)
-        return Heat(self._spread(h), self._spread(q), self._spread(q2), None)
+        return Heat(self._spread(h), self._spread(q), self._spread(q2), self.log_peak(u))
 
     def _powers(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t o"]:
         return u[:, None] ** torch.arange(self.ORDERS, dtype=torch.float64)

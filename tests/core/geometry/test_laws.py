@@ -95,6 +95,18 @@ def test_log_undoes_exp_within_the_injectivity_radius(manifold, data):
     assert_close(back, u, atol=1e-13, rtol=1e-10)
 
 
+@pytest.mark.parametrize(
+    "manifold", [pytest.param(m, id=name) for name, m in MANIFOLDS.items() if math.isfinite(m.injectivity_radius)]
+)
+def test_beyond_the_injectivity_radius_some_geodesic_is_no_longer_shortest(manifold):
+    x = manifold.random(1, generator(0)).expand(manifold.dim, -1)
+    u = 1.05 * manifold.injectivity_radius * manifold.tangent(x, torch.eye(manifold.dim, dtype=torch.float64))
+
+    lengths = manifold.distance(x, manifold.exp(x, u))
+
+    assert float(lengths.min()) == pytest.approx(0.95 * manifold.injectivity_radius, rel=1e-12)
+
+
 @every_manifold
 @given(data=st.data())
 def test_exp_undoes_log_between_any_two_points(manifold, data):

@@ -6,9 +6,10 @@ import math
 
 import pytest
 import torch
-from geodrome_core import kernel_for, space_from_spec
+from geodrome_core import space_from_spec
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
+from geodrome_core.kernels import for_space
 from gpytorch.kernels import Kernel
 from torch import Tensor
 
@@ -53,7 +54,7 @@ def manifold_of(name: str) -> Manifold:
 
 
 def kernel_of(name: str, *, nu: float, kappa: float | None = None) -> Kernel:
-    return kernel_for(SPACES[name], nu=nu, lengthscale=kappa)
+    return for_space(SPACES[name], nu=nu, lengthscale=kappa)
 
 
 def random_rows(name: str, count: int, seed: int = 0) -> Tensor:

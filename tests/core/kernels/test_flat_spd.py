@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from geodrome_core import kernel_for, space_from_spec
+from geodrome_core import space_from_spec
+from geodrome_core.kernels import for_space
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
 from gpytorch.kernels import MaternKernel, RBFKernel
 
@@ -52,7 +53,7 @@ def test_kernels_are_the_closed_forms_of_the_distances_of_scipy(size, nu, kappa)
     other, _ = matrices(size, "cholesky")
 
     for of, coordinates in ((space, logs), (other, cholesky)):
-        k = gram(kernel_for(of, nu=nu, lengthscale=kappa), x)
+        k = gram(for_space(of, nu=nu, lengthscale=kappa), x)
         np.testing.assert_allclose(k.numpy(), closed_form(nu, kappa, distances(coordinates)), atol=2e-12)
 
 
@@ -62,7 +63,7 @@ def test_log_euclidean_kernels_do_not_change_under_rotation_scaling_and_inversio
     space, x = matrices(size, "log_euclidean")
     m = x.unflatten(-1, (size, size))
     turn = torch.linalg.qr(torch.randn(size, size, generator=generator(1), dtype=torch.float64)).Q
-    kernel = kernel_for(space, nu=nu, lengthscale=1.0)
+    kernel = for_space(space, nu=nu, lengthscale=1.0)
 
     for moved in (turn @ m @ turn.mT, 1e4 * m, torch.linalg.inv(m)):
         assert_close(gram(kernel, moved.flatten(-2)), gram(kernel, x), atol=1e-11, rtol=0.0)
@@ -75,7 +76,7 @@ def test_four_hundred_matrices_of_six_rows_have_a_positive_definite_gram(metric,
     x[-20:] = x[:20]
 
     for kappa in (0.01, 1.0, 100.0):
-        eigenvalues = torch.linalg.eigvalsh(gram(kernel_for(space, nu=nu, lengthscale=kappa), x))
+        eigenvalues = torch.linalg.eigvalsh(gram(for_space(space, nu=nu, lengthscale=kappa), x))
         assert float(eigenvalues[0]) > -400 * 1e-10
 
 

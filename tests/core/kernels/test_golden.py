@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import scipy.special
 import torch
-from geodrome_core import kernel_for, space_from_spec
+from geodrome_core import space_from_spec
+from geodrome_core.kernels import for_space
 from mpmath import mpf
 from torch import Tensor
 
@@ -42,7 +43,7 @@ def covariance(spec: dict, x: Tensor, y: Tensor, *, nu: float, kappa: float | li
     """The kernel between one row ``x`` and rows ``y``."""
     space = space_from_spec(spec)
     lengthscale = dict(zip(space.factors, kappa, strict=True)) if isinstance(kappa, list) else kappa
-    kernel = kernel_for(space, nu=nu, lengthscale=lengthscale)
+    kernel = for_space(space, nu=nu, lengthscale=lengthscale)
     return kernel(x.reshape(1, -1), y.reshape(-1, space.manifold.width)).to_dense().detach()[0]
 
 

@@ -9,10 +9,12 @@ import pytest
 import torch
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
-from geodrome_core import kernel_for, space_from_spec
+from geodrome_core import space_from_spec
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.kernels import for_space
 from geodrome_core.kernels.factory import matern
-from geodrome_core.kernels.isotropic import EuclideanMatern, GeodesicKernel, RotationMatern, SphereMatern
+from geodrome_core.kernels.isotropic import EuclideanMatern, RotationMatern, SphereMatern
+from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.mixture import SPD2Matern
 from gpytorch.kernels import ProductKernel, ScaleKernel
 
@@ -170,7 +172,7 @@ def test_lengthscales_are_given_to_all_factors_or_by_name():
     space = SPACES["pose"]
 
     def scales(lengthscale) -> list[float]:
-        return [float(part.lengthscale.detach()) for part in kernel_for(space, lengthscale=lengthscale).kernels]
+        return [float(part.lengthscale.detach()) for part in for_space(space, lengthscale=lengthscale).kernels]
 
     assert scales(0.3) == pytest.approx([0.3, 0.3])
     assert scales({"orientation": 0.3, "position": 0.7}) == pytest.approx([0.7, 0.3])
@@ -180,13 +182,13 @@ def test_lengthscales_are_given_to_all_factors_or_by_name():
 @pytest.mark.parametrize("lengthscale", [0.0, -1.0, math.inf, math.nan, {"orientation": 0.0}, {"tool": 1.0}])
 def test_a_lengthscale_that_is_none_is_refused(lengthscale):
     with pytest.raises(ValueError, match="lengthscale"):
-        kernel_for(SPACES["pose"], lengthscale=lengthscale)
+        for_space(SPACES["pose"], lengthscale=lengthscale)
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.09, -1.0, 201.0, -math.inf, math.nan])
 def test_a_smoothness_out_of_range_is_refused(nu):
     with pytest.raises(ValueError, match="nu is"):
-        kernel_for(SPACES["S2"], nu=nu)
+        for_space(SPACES["S2"], nu=nu)
 
 
 def test_a_manifold_without_a_kernel_is_named():
@@ -197,7 +199,7 @@ def test_a_manifold_without_a_kernel_is_named():
 def test_bounds_do_not_change_the_kernel_of_a_manifold_but_the_unit_of_reals():
     """Reals are measured in their unit box: a lengthscale of 0.5 is half the range."""
     bounded = space_from_spec({"type": "real", "bounds": [0.0, 10.0]})
-    kernel = kernel_for(bounded, lengthscale=0.5)
+    kernel = for_space(bounded, lengthscale=0.5)
 
     rows = bounded.rows([2.0, 7.0])
 

@@ -47,8 +47,21 @@ def test_the_short_time_expansion_meets_the_series_at_their_border(name):
     for values in (heat.h, heat.q, heat.q2):
         scale = float(values.abs().max())
         assert_close(values[0] / scale, values[1] / scale, atol=2e-13, rtol=0.0)
-    if heat.log_peak is not None:
-        assert float(heat.log_peak[0]) == pytest.approx(float(heat.log_peak[1]), abs=1e-12)
+    assert float(heat.log_peak[0]) == pytest.approx(float(heat.log_peak[1]), abs=1e-12)
+
+
+@every_kernel
+@pytest.mark.parametrize("u", [1e-4, 0.0021, 0.1, 0.499, 0.501, 5.0])
+def test_the_height_of_the_peak_falls_by_the_heat_equation(name, u):
+    """At coincident points dp/du = L p = m dp/dw, hence d log p / d log u = -m u q."""
+    kernel = KERNELS[name]()
+    step = 1e-3
+    heat = kernel.at(u * tensor(1 - 2 * step, 1 - step, 1, 1 + step, 1 + 2 * step))
+    a, b, _, c, d = heat.log_peak.tolist()
+
+    slope = -kernel.dim * u * float(heat.q[2, kernel.panels.knots.argmin()])
+
+    assert (a - 8 * b + 8 * c - d) / (12 * step) == pytest.approx(slope, rel=1e-8, abs=1e-8)
 
 
 @every_kernel
@@ -148,7 +161,7 @@ def test_the_hyperbolic_plane_has_the_printed_values(kappa, values):
     """At distances 0.25, 1 and 2: McKean's singular integral, by high-precision quadrature."""
     w = torch.cosh(tensor(0.25, 1.0, 2.0)) - 1
 
-    h, _, _ = hyperbolic(w, tensor(kappa**2 / 2), 2)
+    (h, _, _), _ = hyperbolic(w, tensor(kappa**2 / 2), 2)
 
     np.testing.assert_allclose(h[0].numpy(), values, atol=1e-12, rtol=0)  # the table is cut, not rounded
 
@@ -172,7 +185,7 @@ def test_the_hyperbolic_plane_agrees_with_mckean_s_integral(u, r):
     with mpmath.workdps(25):
         expected = float(integral(mpmath.mpf(r)) / integral(mpmath.mpf(0)))
 
-    h, _, _ = hyperbolic(2 * torch.sinh(tensor(r) / 2) ** 2, tensor(u), 2)
+    (h, _, _), _ = hyperbolic(2 * torch.sinh(tensor(r) / 2) ** 2, tensor(u), 2)
 
     assert float(h) == pytest.approx(expected, abs=1e-14, rel=1e-11)
 
@@ -246,18 +259,16 @@ def test_weights_are_positive_and_have_their_derivative(name, nu, kappa):
     kernel: HeatKernel = KERNELS[name]()
     on = grid(kernel, steps_per_octave(nu + (kernel.dim / 2 if isinstance(kernel, JacobiHeat) else 0)))
 
-    weight, derivative = weights(on, nu, kappa)
+    weight, by_kappa, by_nu = weights(on, nu, kappa)
 
-    step = 1e-4 * kappa
-    values = [weights(on, nu, kappa + i * step)[0] for i in (-2, -1, 1, 2)]
     assert bool((weight >= 0).all())
     assert float(weight.sum()) <= 1 + 1e-14
-    assert_close(
-        derivative * kappa,
-        kappa * (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step),
-        atol=1e-10,
-        rtol=1e-8,
-    )
+    step = 1e-4
+    along_kappa = [weights(on, nu, kappa * (1 + i * step))[0] for i in (-2, -1, 1, 2)]
+    along_nu = [weights(on, nu * (1 + i * step), kappa)[0] for i in (-2, -1, 1, 2)]
+    for derivative, values in ((by_kappa * kappa, along_kappa), (by_nu * nu, along_nu)):
+        expected = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
+        assert_close(derivative, expected, atol=1e-10, rtol=1e-8)
 
 
 @pytest.mark.parametrize("nu", [0.5, 2.5, 20.0])
@@ -270,7 +281,7 @@ def test_the_weights_on_the_line_are_a_gamma_law(nu, kappa):
     on = grid(flat_heat(), steps_per_octave(nu))
     u = torch.exp(on.log_u[on.visible])
 
-    weight, _ = weights(on, nu, kappa)
+    weight, _, _ = weights(on, nu, kappa)
 
     mean = float((weight * u).sum())
     assert mean == pytest.approx(kappa**2 / 2, rel=1e-10)

@@ -1,0 +1,64 @@
+"""Matérn kernels of one variable: a table for each smoothness and lengthscale, looked up."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from geodrome_core.kernels.derivatives import with_derivatives
+from geodrome_core.kernels.heat import HeatKernel
+from geodrome_core.kernels.matern import Definition, grid, grid_steps, weights
+
+VALUE, FIRST, SECOND, BY_KAPPA, BY_NU = range(5)
+"""Columns of a profile's table."""
+
+
+@lru_cache(maxsize=64)
+def profile_table(heat: HeatKernel, nu: float, kappa: float, definition: Definition) -> Float[Tensor, "k c"]:
+    """The kernel's table: value, first and second derivative in w, derivatives in kappa and nu (zero for SE)."""
+    if math.isinf(nu):
+        at = heat.at(torch.tensor([kappa**2 / 2], dtype=torch.float64))
+        rows = torch.cat([at.h, -at.q, at.q2, kappa * heat.time_derivative(at), torch.zeros_like(at.h)])
+    else:
+        on = grid(heat, grid_steps(heat, nu, definition))
+        weight, by_kappa, by_nu = weights(on, nu, kappa, definition)
+        rows = torch.stack(
+            [weight @ on.heat.h, -weight @ on.heat.q, weight @ on.heat.q2, by_kappa @ on.heat.h, by_nu @ on.heat.h]
+        )
+    return heat.panels.coefficients(rows)
+
+
+def profile(
+    heat: HeatKernel, nu: Tensor, kappa: Tensor, w: Float[Tensor, "*b"], *, definition: Definition = "paper"
+) -> Float[Tensor, "*b"]:
+    """Matérn kernel of one lengthscale at ``w``, differentiable twice in ``w``, once in ``kappa`` and ``nu``.
+
+    Args:
+        heat: The space's heat kernels.
+        nu: Smoothness, a tensor of one number; infinite for the SE kernel.
+        kappa: Lengthscale, a tensor of one number.
+        w: The space's variable, at least 0.
+        definition: Which kernel is meant on non-compact spaces.
+    """
+    panels = heat.panels
+    variables = {FIRST: w, SECOND: w, BY_KAPPA: kappa, BY_NU: nu}
+    with torch.no_grad():
+        flat = w.detach().flatten()
+        table = profile_table(heat, nu.item(), kappa.item(), definition)
+        columns = [VALUE, *(column for column, variable in variables.items() if variable.requires_grad)]
+        found = panels.evaluate(table[:, columns].contiguous(), flat)
+        # exact at coincident points; between them and the first panel, the shape of the most cusped kernel
+        fade = torch.where(flat < panels.smallest, torch.sqrt(flat.clamp_min(0) / panels.smallest), 1.0)
+        at = {column: found[:, index] for index, column in enumerate(columns)}
+        value = (1 - (1 - at[VALUE]) * fade).reshape(w.shape)
+        for column in (BY_KAPPA, BY_NU):
+            if column in at:
+                at[column] = at[column] * fade
+        derivatives = {column: values.reshape(w.shape) for column, values in at.items()}
+    first = [(derivatives[column], variables[column]) for column in (FIRST, BY_KAPPA, BY_NU) if column in derivatives]
+    second = [(derivatives[SECOND], w, w)] if SECOND in derivatives else []
+    return with_derivatives(value, first, second)
