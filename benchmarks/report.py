@@ -9,14 +9,15 @@ import argparse
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import torch
 from threadpoolctl import threadpool_limits
 
-PACKAGES = ("geodrome", "torch", "gpytorch", "botorch", "numpy", "scipy", "roboticstoolbox-python")
+PACKAGES = ("geodrome", "torch", "gpytorch", "botorch", "numpy", "scipy", "roboticstoolbox-python", "geometric-kernels")
 
 
 def arguments(doc: str, *, quick: str) -> argparse.Namespace:
@@ -37,5 +38,8 @@ def write(path: Path | None, *, rows: Sequence[Mapping[str, Any]], summary: Mapp
     """Writes the result, if a file was named."""
     if path is None:
         return
-    versions = {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     path.write_text(json.dumps({"rows": rows, "summary": summary, "versions": versions}, indent=2) + "\n")

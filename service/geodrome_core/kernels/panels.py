@@ -19,6 +19,9 @@ NODES = 14
 CHUNK = 16_384
 """Arguments looked up at once: their polynomials stay in the processor's cache, which makes that 3 times faster."""
 
+SMALLEST_MATRIX, BLOCK = 128, 64
+"""Symmetric matrices of fewer rows are looked up in full; of others, strips of so many rows from the diagonal on."""
+
 SMALLEST_EXPONENT = -60
 """Panels begin at w = 2^-60, a distance of 1.3e-9."""
 
@@ -59,6 +62,20 @@ class Panels:
             index, basis = self.locate(values)
             # One pass over 14 rows of the table for each w, in compiled code.
             into.copy_(torch.nn.functional.embedding_bag(index, table, per_sample_weights=basis, mode="sum"))
+        return out
+
+    def evaluate_all(self, table: Float[Tensor, "k c"], w: Float[Tensor, "*b"]) -> Float[Tensor, "*b c"]:
+        """Values at arguments of any shape; of a symmetric matrix, little more than half is looked up."""
+        shape = (*w.shape, table.shape[-1])
+        if w.dim() != 2 or len(w) < SMALLEST_MATRIX or not torch.equal(w, w.mT):
+            return self.evaluate(table, w.flatten()).reshape(shape)
+        out = w.new_empty(shape)
+        for start in range(0, len(w), BLOCK):
+            rows, rest = slice(start, start + BLOCK), slice(start, None)
+            strip = w[rows, rest]
+            values = self.evaluate(table, strip.flatten()).reshape(*strip.shape, -1)
+            out[rows, rest] = values
+            out[rest, rows] = values.transpose(0, 1)
         return out
 
     def locate(self, w: Float[Tensor, " p"]) -> tuple[Int[Tensor, "p n"], Float[Tensor, "p n"]]:

@@ -47,18 +47,17 @@ def profile(
     panels = heat.panels
     variables = {FIRST: w, SECOND: w, BY_KAPPA: kappa, BY_NU: nu}
     with torch.no_grad():
-        flat = w.detach().flatten()
+        bare = w.detach()
         table = profile_table(heat, nu.item(), kappa.item(), definition)
         columns = [VALUE, *(column for column, variable in variables.items() if variable.requires_grad)]
-        found = panels.evaluate(table[:, columns].contiguous(), flat)
-        # exact at coincident points; between them and the first panel, the shape of the most cusped kernel
-        fade = torch.where(flat < panels.smallest, torch.sqrt(flat.clamp_min(0) / panels.smallest), 1.0)
-        at = {column: found[:, index] for index, column in enumerate(columns)}
-        value = (1 - (1 - at[VALUE]) * fade).reshape(w.shape)
+        found = panels.evaluate_all(table[:, columns].contiguous(), bare)
+        at = dict(zip(columns, found.unbind(-1), strict=True))
+        # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
+        below = bare < panels.smallest
+        fade = torch.sqrt(bare[below].clamp_min(0) / panels.smallest)
+        at[VALUE][below] = 1 - (1 - at[VALUE][below]) * fade
         for column in (BY_KAPPA, BY_NU):
             if column in at:
-                at[column] = at[column] * fade
-        derivatives = {column: values.reshape(w.shape) for column, values in at.items()}
-    first = [(derivatives[column], variables[column]) for column in (FIRST, BY_KAPPA, BY_NU) if column in derivatives]
-    second = [(derivatives[SECOND], w, w)] if SECOND in derivatives else []
-    return with_derivatives(value, first, second)
+                at[column][below] *= fade
+    first = [(at[column], variables[column]) for column in (FIRST, BY_KAPPA, BY_NU) if column in at]
+    return with_derivatives(at[VALUE], first, [(at[SECOND], w, w)] if SECOND in at else [])

@@ -132,6 +132,35 @@ def test_derivatives_are_right_at_singular_places(place, nu):
         assert float(xi @ hessian @ xi) == pytest.approx((after - 2 * at + before) / 1e-8, abs=2e-3)
 
 
+@pytest.mark.parametrize("length", [1e-12, 1e-9, 1e-6, 1e-3, 10.0])
+@every_smoothness
+@every_space
+def test_derivatives_are_finite_near_and_far(name, nu, length):
+    manifold = manifold_of(name)
+    x = random_rows(name, 1)
+    y = manifold.exp(x, manifold.tangent(x, length * directions(name, 1)))
+
+    gradient, hessian = gradient_and_hessian(along(name, x, y, nu), manifold.dim)
+
+    assert bool(torch.isfinite(gradient).all())
+    assert bool(torch.isfinite(hessian).all())
+
+
+@pytest.mark.parametrize("length", [1e-7, 1e-5, 1e-4])
+@pytest.mark.parametrize("nu", [2.5, math.inf])
+@every_space
+def test_near_coincidence_the_gradient_is_the_curvature_times_the_step(name, nu, length):
+    """No digits are lost in differences of near points."""
+    manifold = manifold_of(name)
+    x, xi = random_rows(name, 1), directions(name, 1)
+    y = manifold.exp(x, manifold.tangent(x, length * xi))
+
+    gradient, _ = gradient_and_hessian(along(name, x, y, nu), manifold.dim)
+    _, hessian = gradient_and_hessian(along(name, x, x, nu), manifold.dim)
+
+    assert_close(gradient / length, -hessian @ xi[0], atol=1e-5, rtol=3e-4)
+
+
 @twice_differentiable
 @pytest.mark.parametrize(
     "name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "log-SPD3", "cholesky-SPD3", "H2", "H3", "H8"]

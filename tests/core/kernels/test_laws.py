@@ -63,6 +63,16 @@ def test_kernels_are_positive_definite(name, nu, share):
     assert float(eigenvalues[0]) >= -1e-10
 
 
+@pytest.mark.parametrize("kappa", [0.01, 0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
+@every_space
+def test_many_points_and_any_lengthscale_keep_kernels_positive_definite(name, nu, kappa):
+    k = gram(kernel_of(name, nu=nu, kappa=kappa), random_rows(name, 400))
+
+    assert bool(torch.isfinite(k).all())
+    assert float(torch.linalg.eigvalsh(k)[0]) >= -1e-10 * 400
+
+
 def test_the_squared_exponential_of_the_distance_is_no_kernel():
     """The same points and bound tell a wrong kernel from a right one."""
     x = crowded_rows("SO3", 60)
