@@ -33,4 +33,4 @@ def inner_product(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float
 
 def _are_all_pairs(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> bool:
     """Whether the pairs are those of two sets, (*b n 1 d) and (*b 1 m d)."""
-    return x.dim() > 2 and y.dim() > 2 and x.shape[-2] == 1 == y.shape[-3] and x.shape[:-3] == y.shape[:-3]  # noqa: PLR2004
+    return x.dim() > 2 and y.dim() > 2 and x.shape[-2] == 1 == y.shape[-3] and x.shape[:-3] == y.shape[:-3]

@@ -1,4 +1,4 @@
-"""What a kernel of SO(n) depends on: symmetric functions of c_i = 1 - cos theta_i of the rotation between two points."""
+"""What a kernel of SO(n) depends on: symmetric functions of 1 - cos of the angles between two points."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from geodrome_core.kernels.pairs import inner_product, squared_distance
-from geodrome_core.kernels.symmetric import elementary
+from geodrome_core.kernels.symmetric import Polynomial, elementary
 
 
-def invariants(x: Float[Tensor, "p d"], y: Float[Tensor, "p d"]) -> Float[Tensor, "k p"]:
-    """Elementary symmetric polynomials e_1 … e_k of the c_i, for matching rows; without gradients.
+def invariants(x: Float[Tensor, "p d"], y: Float[Tensor, "p d"]) -> Polynomial:
+    """Elementary symmetric polynomials e_1 … e_k of the c_i = 1 - cos theta_i, for matching rows; without gradients.
 
-    They come from the eigenvalues of (X - Y)^T (X - Y) / 2, the c_i twice each: near coincidence they keep the digits of
-    the difference.
+    They come from (X - Y)^T (X - Y) / 2, whose eigenvalues are the c_i, each twice: near coincidence they keep the
+    digits of the difference.
     """
     size = math.isqrt(x.shape[-1])
     with torch.no_grad():
@@ -26,10 +26,9 @@ def invariants(x: Float[Tensor, "p d"], y: Float[Tensor, "p d"]) -> Float[Tensor
         s = 0.5 * difference.mT @ difference
         power, sums = s, [0.25 * (difference**2).sum((-1, -2))]
         for m in range(2, size // 2 + 1):
-            if m > 2:  # noqa: PLR2004 - s itself is there
-                power = power @ s
             sums.append(0.5 * (power * s).sum((-1, -2)))
-        return elementary(torch.stack(sums))
+            power = power @ s if m < size // 2 else power
+        return elementary(sums)
 
 
 def differentiable_invariants(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> list[Float[Tensor, "*#b"]]:
@@ -46,7 +45,7 @@ def differentiable_invariants(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d
     for order in range(1, size // 2 + 1):
         if order > 1:
             left, right = _minors(a, left, order), _minors(b, right, order)
-        traces.append(inner_product(left.flatten(-2), right.flatten(-2)))
+        traces.append(inner_product(left.flatten(-2), right.flatten(-2)) - math.comb(size, order))
     # Of the first one, squared differences have a derivative that is exactly zero where points coincide.
     first = 0.25 * squared_distance(x, y)
     inverse = _traces_to_invariants(size)
@@ -82,7 +81,7 @@ def _subsets(
 
 @lru_cache
 def _traces_to_invariants(size: int) -> list[list[float]]:
-    """The matrix (m, j) from the traces of exterior powers to the e_m, without the constants."""
+    """The matrix (m, j) to the e_m from the traces of exterior powers, less those of the identity."""
     k = size // 2
     matrix = [
         [(-2.0) ** m * (math.comb(size - 2 * m, j - m) if j >= m else 0) for m in range(1, k + 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.kernels.derivatives import with_derivatives
-from geodrome_core.kernels.heat import flat_heat, rotation_heat, sphere_heat
+from geodrome_core.kernels.heat import HeatKernel, flat_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Grid, grid_times, steps_per_octave, weights
 from geodrome_core.kernels.pairs import squared_distance
@@ -23,8 +24,10 @@ from geodrome_core.kernels.special_orthogonal_heat import (
     Characters,
     characters,
     kernel_determinant,
+    kernel_determinant_jet,
     short_time,
 )
+from geodrome_core.kernels.symmetric import Polynomial
 
 CHUNK = 4096
 """Pairs evaluated at once: for SO(4) a few MB of intermediate values, which stay in the processor's cache."""
@@ -44,7 +47,7 @@ class SpecialOrthogonalMatern(GeodesicKernel):
         return mixture(x, y, self.nu, kappa)
 
 
-ONE_PLANE = {2: lambda: sphere_heat(1), 3: rotation_heat}
+ONE_PLANE: dict[int, Callable[[], HeatKernel]] = {2: lambda: sphere_heat(1), 3: rotation_heat}
 """Where there is one angle only, and kernels are functions of one variable."""
 
 
@@ -88,40 +91,51 @@ def mixture(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, ka
     )
 
 
-def _evaluate(parts: _Components, size: int, e: Float[Tensor, "k p"], *, curved: bool) -> Float[Tensor, "c p"]:
+def _evaluate(parts: _Components, size: int, e: Polynomial, *, curved: bool) -> Float[Tensor, "c p"]:
     """Value; derivatives in kappa and nu; with ``curved`` those in e_1 … e_k, and in e_i, e_j for j <= i."""
-    e = e.detach().requires_grad_(curved)
-    by_points: list[Tensor] = []
-    with torch.set_grad_enabled(curved):
-        k, w = _summed(parts, size, e)
-        if curved:
-            slopes = torch.autograd.grad(k[0].sum(), e, create_graph=True)[0]
-            bends = [torch.autograd.grad(slope.sum(), e, retain_graph=True)[0] for slope in slopes]
-            by_points = [*slopes.detach(), *(bends[i][j] for i in range(len(e)) for j in range(i + 1))]
+    planes = len(e)
+    out = e[0].new_zeros(3 + (planes * (planes + 3) // 2 if curved else 0), len(e[0]))
+    out[:3] = parts.even
+    if parts.late:
+        count = max(rows.shape[-1] for rows, _ in parts.late)
+        basis = characters(size).basis(e, count, digits=3 if curved else 1)
+        for rows, weight in parts.late:
+            some = basis[: rows.shape[-1]]
+            if not curved:
+                out += weight @ kernel_determinant(rows, some)
+                continue
+            values = kernel_determinant_jet(rows, some, e)
+            out[:3] += weight @ values[0]
+            out[3:] += torch.einsum("t,jtp->jp", weight[0], values[1:])
+    near = torch.nonzero(e[0] < REACH).flatten()
+    early, w = _early(parts, size, [value[near] for value in e], curved=curved)
+    out[:, near] += early
     # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
     smallest = flat_heat().panels.smallest
-    fade = torch.where(w < smallest, torch.sqrt(w.clamp_min(0) / smallest), 1.0)
-    value, by_kappa, by_nu = k.detach()
-    return torch.stack([1 - (1 - value) * fade, by_kappa * fade, by_nu * fade, *by_points])
+    below = near[w < smallest]
+    fade = torch.sqrt(w[w < smallest].clamp_min(0) / smallest)
+    out[0, below] = 1 - (1 - out[0, below]) * fade
+    out[1:3, below] *= fade
+    return out
 
 
-def _summed(
-    parts: _Components, size: int, e: Float[Tensor, "k p"]
-) -> tuple[Float[Tensor, "3 p"], Float[Tensor, " p"]]:
-    """The kernel and its derivatives in kappa and nu, and |theta|^2 / 2 where it is small (else infinity)."""
-    # Where nothing depends on e, the square keeps two derivatives of zero.
-    out = parts.even + 0 * (e**2).sum(0)
-    if parts.late:
-        basis = characters(size).basis(e, max(rows.shape[-1] for rows, _ in parts.late))
-        for rows, weight in parts.late:
-            out = out + weight @ kernel_determinant(rows, basis[: rows.shape[-1]])
-    near = torch.nonzero(e[0] < REACH).flatten()
-    squared_angle, jacobian = short_time(e[:, near], is_odd=size % 2 == 1)
-    w = squared_angle / 2
-    at = flat_heat().panels.evaluate(parts.early, w.detach()).unbind(-1)
-    gauss = with_derivatives(at[VALUE], [(at[FIRST], w)], [(at[SECOND], w, w)])
-    early = jacobian * torch.stack([gauss, at[BY_KAPPA], at[BY_NU]])
-    return out.index_add(1, near, early), torch.full_like(e[0], math.inf).index_copy(0, near, w).detach()
+def _early(
+    parts: _Components, size: int, e: Polynomial, *, curved: bool
+) -> tuple[Float[Tensor, "c p"], Float[Tensor, " p"]]:
+    """The part of all times below ``BORDER_TIME``, and |theta|^2 / 2."""
+    variables = [value.detach().requires_grad_(curved) for value in e]
+    with torch.set_grad_enabled(curved):
+        squared_angle, jacobian = short_time(variables, is_odd=size % 2 == 1)
+        w = squared_angle / 2
+        at = flat_heat().panels.evaluate(parts.early, w.detach()).unbind(-1)
+        value = jacobian * with_derivatives(at[VALUE], [(at[FIRST], w)], [(at[SECOND], w, w)])
+        out = [value.detach(), jacobian.detach() * at[BY_KAPPA], jacobian.detach() * at[BY_NU]]
+        if curved:
+            slopes = torch.autograd.grad(value.sum(), variables, create_graph=True)
+            out += [slope.detach() for slope in slopes]
+            for i, slope in enumerate(slopes):
+                out += torch.autograd.grad(slope.sum(), variables[: i + 1], retain_graph=True)
+    return torch.stack(out), w.detach()
 
 
 @lru_cache(maxsize=16)

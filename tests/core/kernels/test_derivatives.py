@@ -178,7 +178,8 @@ def test_near_coincidence_the_gradient_is_the_curvature_times_the_step(name, nu,
 
 @twice_differentiable
 @pytest.mark.parametrize(
-    "name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "SO2", "SO4", "SO5", "log-SPD3", "cholesky-SPD3", "H2", "H3", "H8"]
+    "name",
+    ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "SO2", "SO4", "SO5", "log-SPD3", "cholesky-SPD3", "H2", "H3", "H8"],
 )
 def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name, nu):
     """All but products are isotropic: k is 1 - c |xi|^2 / 2 + … for each direction xi."""
