@@ -13,6 +13,7 @@ from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import strategies as st
 from torch import Tensor
@@ -28,6 +29,10 @@ MANIFOLDS: dict[str, Manifold] = {
     "S10": Sphere(10),
     "S31": Sphere(31),
     "SO3": Rotation(),
+    "SO2": SpecialOrthogonal(2),
+    "SO4": SpecialOrthogonal(4),
+    "SO5": SpecialOrthogonal(5),
+    "SO6": SpecialOrthogonal(6),
     "SPD1": SPD(1),
     "SPD2": SPD(2),
     "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
@@ -63,6 +68,8 @@ SPECS: dict[str, dict[str, Any]] = {
     "wxyz": {"type": "rotation", "representation": "quaternion", "order": "wxyz"},
     "xyzw": {"type": "rotation", "representation": "quaternion", "order": "xyzw"},
     "matrix": {"type": "rotation", "representation": "matrix"},
+    "planar": {"type": "rotation", "dim": 2},
+    "rotation5": {"type": "rotation", "dim": 5, "representation": "matrix"},
     "spd": {"type": "spd", "dim": 2},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
     "compliance": {"type": "spd", "dim": 6, "eigenvalues": [1e-4, 0.3], "metric": "log_euclidean"},

@@ -6,7 +6,7 @@ once, where spaces are built: by the service.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat
 
@@ -53,16 +53,25 @@ class Sphere(SpaceSpec):
     dim: Annotated[int, Field(ge=1, le=31)]
 
 
-class Rotation(SpaceSpec):
-    """An orientation, element of SO(3); q and -q are the same point.
+def _usual_representation(given: dict[str, Any]) -> Literal["matrix", "quaternion"]:
+    return "quaternion" if given.get("dim") == 3 else "matrix"
 
-    On the wire it is a rotation matrix (rows), or a unit quaternion in the stated order with w > 0.
+
+def _usual_order(given: dict[str, Any]) -> Literal["wxyz"] | None:
+    return "wxyz" if given.get("dim") == 3 else None
+
+
+class Rotation(SpaceSpec):
+    """An orientation, or another rotation of ``dim`` axes, element of SO(dim); q and -q are the same point.
+
+    On the wire it is a rotation matrix (rows), or for ``dim`` 3 a unit quaternion in the stated order with w > 0.
+    Quaternions are the default for ``dim`` 3; there is no ``order`` for any other.
     """
 
     type: Literal["rotation"] = "rotation"
-    dim: Literal[3] = 3
-    representation: Literal["matrix", "quaternion"] = "quaternion"
-    order: Literal["wxyz", "xyzw"] = "wxyz"
+    dim: Annotated[int, Field(ge=2, le=8)] = 3
+    representation: Literal["matrix", "quaternion"] = Field(default_factory=_usual_representation)
+    order: Literal["wxyz", "xyzw"] | None = Field(default_factory=_usual_order)
 
 
 class SPD(SpaceSpec):

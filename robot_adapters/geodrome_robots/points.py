@@ -37,7 +37,7 @@ def canonical_quaternion(quaternion: np.ndarray) -> np.ndarray:
     return unit if unit[np.flatnonzero(unit)[0]] > 0 else -unit
 
 
-def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:
+def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  # noqa: PLR0911 - a case for each
     """A point drawn uniformly from a bounded space, in canonical form.
 
     Reals are uniform in their scale, directions and rotations uniform on their manifold, eigenvalues of SPD matrices
@@ -54,6 +54,8 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:
         case spaces.Sphere():
             direction = generator.standard_normal(space.dim + 1)
             return (direction / np.linalg.norm(direction)).tolist()
+        case spaces.Rotation(dim=dim) if dim != 3:
+            return _special_orthogonal(dim, generator).tolist()
         case spaces.Rotation():
             wxyz = canonical_quaternion(generator.standard_normal(4))
             return _rotation(space, wxyz)
@@ -106,6 +108,14 @@ def _rotation(space: spaces.Rotation, wxyz: np.ndarray) -> list[Any]:
     return list((wxyz if space.order == "wxyz" else np.roll(wxyz, -1)).tolist())
 
 
+def _special_orthogonal(size: int, generator: np.random.Generator) -> np.ndarray:
+    """Uniform: the orthogonal factor of a normal matrix, as Mezzadri 2007 has it."""
+    q, r = np.linalg.qr(generator.standard_normal((size, size)))
+    q = q * np.sign(np.diagonal(r))
+    q[:, -1] *= np.sign(np.linalg.det(q))
+    return q
+
+
 def _shape(space: spaces.Space) -> tuple[int, ...]:
     match space:
         case spaces.Euclidean():
@@ -115,7 +125,7 @@ def _shape(space: spaces.Space) -> tuple[int, ...]:
         case spaces.Rotation(representation="quaternion"):
             return (4,)
         case spaces.Rotation():
-            return (3, 3)
+            return (space.dim, space.dim)
         case spaces.SPD():
             return (space.dim, space.dim)
         case _:
@@ -140,7 +150,7 @@ def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:
 def _off_rotation(values: np.ndarray) -> list[str]:
     if (determinant := float(np.linalg.det(values))) <= 0:
         return [f"is a reflection, det = {determinant:.3f}"]
-    deviation = float(np.abs(values @ values.T - np.eye(3)).max())
+    deviation = float(np.abs(values @ values.T - np.eye(len(values))).max())
     return [f"is not orthogonal: R R^T is {deviation:.2g} off"] if deviation > ORTHOGONALITY_TOLERANCE else []
 
 

@@ -10,6 +10,8 @@ from geodrome_robots.points import canonical_quaternion, parse_space, point_faul
 
 QUATERNION = {"type": "rotation"}
 MATRIX = {"type": "rotation", "representation": "matrix"}
+PLANAR = {"type": "rotation", "dim": 2}
+FOUR = {"type": "rotation", "dim": 4}
 STIFFNESS = {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]}
 GAIN = {"type": "real", "bounds": [0.01, 100.0], "scale": "log"}
 BOX = {"type": "euclidean", "dim": 2, "bounds": [[-1.0, 1.0], [0.0, 5.0]]}
@@ -17,7 +19,7 @@ DIRECTION = {"type": "sphere", "dim": 2}
 PRODUCT = {"type": "product", "factors": {"k": STIFFNESS, "tool": QUATERNION}}
 
 
-@pytest.mark.parametrize("spec", [QUATERNION, MATRIX, STIFFNESS, GAIN, BOX, DIRECTION, PRODUCT])
+@pytest.mark.parametrize("spec", [QUATERNION, MATRIX, PLANAR, FOUR, STIFFNESS, GAIN, BOX, DIRECTION, PRODUCT])
 def test_random_points_are_on_their_space_and_are_json(spec, generator):
     space = parse_space(spec)
 

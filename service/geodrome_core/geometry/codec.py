@@ -185,7 +185,7 @@ class RotationCodec(Codec):
     def read(self, value: Any) -> Reading:
         """A 3x3 matrix, four numbers in the spec's order, ``{w, x, y, z}``, or ``{rotvec: [x, y, z]}`` in radians."""
         if isinstance(value, list | tuple) and len(value) == 3:
-            r, corrections = _orthogonal(matrix(value, 3))
+            r, corrections = orthogonal(self.manifold, matrix(value, 3))
             return Reading(self.write(r), corrections)
         if isinstance(value, dict) and set(value) == {"rotvec"}:
             return Reading(self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))))
@@ -241,10 +241,10 @@ class RotationCodec(Codec):
         return [number(value[letter], f"/{letter}") for letter in "wxyz"]
 
 
-def _orthogonal(r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
-    """Nearest rotation (9,) to a matrix that is nearly one."""
+def orthogonal(manifold: Manifold, r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
+    """Row of the nearest rotation, a point of ``manifold``, to a matrix that is nearly one."""
     determinant = float(torch.linalg.det(r))
-    deviation = float((r @ r.mT - torch.eye(3, dtype=torch.float64)).abs().max())
+    deviation = float((r @ r.mT - torch.eye(len(r), dtype=torch.float64)).abs().max())
     deviation = math.inf if math.isnan(deviation) else deviation  # squares of huge entries are infinite
     rule = "max |R R^T - I| up to 2e-3 and det R > 0"
     if determinant <= 0:
@@ -253,7 +253,7 @@ def _orthogonal(r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
         raise point_fault(f"the rows are not orthonormal: max |R R^T - I| = {deviation:.3g}", r.tolist(), rule)
     if deviation <= ROUNDING:
         return r.flatten(), ()
-    nearest = Rotation().nearest(r.flatten())
+    nearest = manifold.nearest(r.flatten())
     if deviation <= REPORTED:
         return nearest, ()
     return nearest, (Correction("", "the matrix was moved to the nearest rotation", deviation),)

@@ -24,6 +24,8 @@ from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
+from geodrome_core.geometry.special_orthogonal_codec import SpecialOrthogonalCodec
 from geodrome_core.geometry.sphere import Sphere
 
 DEEPEST_PRODUCT = 8
@@ -166,9 +168,21 @@ def _sphere(spec: Mapping[str, Any]) -> Codec:
 
 
 def _rotation(spec: Mapping[str, Any]) -> Codec:
-    _dimension(spec, 3, 3, default=3)
-    representation = _one_of(spec, "representation", ("quaternion", "matrix"))
-    return RotationCodec(Rotation(), representation, _one_of(spec, "order", ("wxyz", "xyzw")))
+    size = _dimension(spec, 2, 8, default=3)
+    given = {key: value for key, value in spec.items() if value is not None}
+    representation = _one_of(
+        given, "representation", ("quaternion", "matrix") if size == 3 else ("matrix", "quaternion")
+    )
+    order = _one_of(given, "order", ("wxyz", "xyzw"))
+    if size == 3:
+        return RotationCodec(Rotation(), representation, order)
+    if representation == "quaternion":
+        rule = "matrix, unless dim is 3"
+        raise SpaceError(Fault("/representation", f"rotations of dim {size} have no quaternion", representation, rule))
+    if "order" in given:
+        rule = "only for quaternions, which need dim 3"
+        raise SpaceError(Fault("/order", f"the matrices of dim {size} have no order", order, rule))
+    return SpecialOrthogonalCodec(SpecialOrthogonal(size))
 
 
 def _spd(spec: Mapping[str, Any]) -> Codec:

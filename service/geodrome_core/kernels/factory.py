@@ -16,12 +16,14 @@ from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
 from geodrome_core.kernels.isotropic import EuclideanMatern, HyperbolicMatern, RotationMatern, SphereMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.mixture import SPD2Matern
+from geodrome_core.kernels.special_orthogonal import SpecialOrthogonalMatern
 
 
 def for_space(
@@ -86,6 +88,8 @@ def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:  
             return SphereMatern(nu=nu, **kwargs)
         case Rotation():
             return RotationMatern(nu=nu, **kwargs)
+        case SpecialOrthogonal():
+            return SpecialOrthogonalMatern(nu=nu, **kwargs)
         case SPD(size=2):
             return SPD2Matern(nu=nu, **kwargs)
         case LogEuclideanSPD():

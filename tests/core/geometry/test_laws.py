@@ -13,6 +13,7 @@ from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.spec import CODECS
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,10 +31,11 @@ def off_manifold(manifold: Manifold, x: Tensor) -> float:
     match manifold:
         case Sphere():
             return float((torch.linalg.vector_norm(x, dim=-1) - 1).abs().max())
-        case Rotation():
-            r = x.unflatten(-1, (3, 3))
+        case Rotation() | SpecialOrthogonal():
+            size = math.isqrt(manifold.width)
+            r = x.unflatten(-1, (size, size))
             reflects = bool((torch.linalg.det(r) < 0).any())
-            return math.inf if reflects else float((r @ r.mT - torch.eye(3, dtype=x.dtype)).abs().max())
+            return math.inf if reflects else float((r @ r.mT - torch.eye(size, dtype=x.dtype)).abs().max())
         case EigenvalueBox(size=size):
             m = x.unflatten(-1, (size, size))
             is_definite = bool((torch.linalg.eigvalsh(m) > 0).all())

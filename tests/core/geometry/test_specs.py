@@ -11,6 +11,7 @@ from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 
 from tests.strategies import SPECS
@@ -37,6 +38,8 @@ def product(**factors):
         ({"type": "sphere", "dim": 31}, Sphere, 31, 32),
         ({"type": "rotation"}, Rotation, 3, 9),
         ({"type": "rotation", "dim": 3}, Rotation, 3, 9),
+        ({"type": "rotation", "dim": 2}, SpecialOrthogonal, 1, 4),
+        ({"type": "rotation", "dim": 8, "order": None}, SpecialOrthogonal, 28, 64),
         ({"type": "spd"}, SPD, 3, 4),
         ({"type": "spd", "dim": 2, "metric": "affine_invariant"}, SPD, 3, 4),
         ({"type": "spd", "dim": 6, "metric": "log_euclidean"}, LogEuclideanSPD, 21, 36),
@@ -100,7 +103,14 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
         ({"type": "sphere", "dim": "2"}, "/dim", "dim is '2'"),
         ({"type": "sphere", "dim": True}, "/dim", "dim is True"),
         ({"type": "euclidean", "dim": 65}, "/dim", "dim is 65"),
-        ({"type": "rotation", "dim": 2}, "/dim", "dim is 2"),
+        ({"type": "rotation", "dim": 1}, "/dim", "dim is 1"),
+        ({"type": "rotation", "dim": 9}, "/dim", "dim is 9"),
+        (
+            {"type": "rotation", "dim": 2, "representation": "quaternion"},
+            "/representation",
+            "rotations of dim 2 have no quaternion",
+        ),
+        ({"type": "rotation", "dim": 4, "order": "wxyz"}, "/order", "the matrices of dim 4 have no order"),
         ({"type": "spd", "dim": 3}, "/dim", "dim is 3"),
         ({"type": "spd", "dim": 7, "metric": "cholesky"}, "/dim", "dim is 7"),
         ({"type": "rotation", "representation": "euler"}, "/representation", "representation is 'euler'"),
