@@ -12,8 +12,8 @@ it is not installed; it needs an older numpy, hence an environment of its own:
 It is timed at the number of points that the table shows (its matrices take minutes at 1,000 on the spaces where they
 are made of random features or characters), and so is Geodrome for the ratio between the two.
 Errors are the largest over the entries of tests/core/data/kernel_reference.json for which the two libraries mean the
-same kernel (on non-compact spaces, where the Matérn kernels differ by definition: SE). Memory is what the process grew
-by at its peak, for a matrix of 2,000 points.
+same kernel (on non-compact spaces, where the Matérn kernels differ by definition: SE). In a fresh process: the time
+of the first matrix, when tables are made, and by how much memory grew at its peak for a matrix of 2,000 points.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def main() -> None:
                 "n": count,
                 "cpu_s": cpu_seconds(ours, points(space, count), case.lengthscale),
                 "error": error(case, space, ours),
-                "mebibytes": None if arguments.quick else memory(name),
+                **({} if arguments.quick else fresh(name)),
             }
         )
         if peer is not None and case.peer is not None:
@@ -212,15 +212,21 @@ def geometric_kernels() -> Callable[[Case], Covariance] | None:
 
 def cpu_seconds(covariance: Covariance, x: Tensor, kappa: float, *, repeats: int = 5) -> float:
     """Median CPU time of a matrix and its gradient, after one that is not counted."""
-    weights = torch.randn(len(x), len(x), generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     times = []
     for index in range(repeats + 1):
-        leaf = x.clone().requires_grad_()
         start = time.process_time()
-        k, scale = covariance(leaf, torch.tensor(2.5, dtype=torch.float64), kappa * (1 + 1e-3 * index))
-        torch.autograd.grad((weights * k).sum(), [leaf, scale])
+        gradients(covariance, x, kappa * (1 + 1e-3 * index))
         times.append(time.process_time() - start)
     return statistics.median(times[1:])
+
+
+def gradients(covariance: Covariance, x: Tensor, kappa: float) -> None:
+    """A matrix and the gradient of a sum over it, in points and lengthscale."""
+    leaf = x.clone().requires_grad_()
+    k, scale = covariance(leaf, torch.tensor(2.5, dtype=torch.float64), kappa)
+    # Entries weigh differently, so that no cancellation by symmetry can be used.
+    weights = torch.linspace(0, 1, k.numel(), dtype=torch.float64).reshape(k.shape)
+    torch.autograd.grad((weights * k).sum(), [leaf, scale])
 
 
 def error(case: Case, space: Space, covariance: Covariance) -> float | None:
@@ -240,23 +246,26 @@ def error(case: Case, space: Space, covariance: Covariance) -> float | None:
     return max(errors)
 
 
-def memory(name: str) -> float:
-    """Mebibytes that a process of its own needs for the matrix of 2,000 points with its gradients."""
+def fresh(name: str) -> dict[str, float]:
+    """Seconds of the first matrix in a process, and the mebibytes that one of 2,000 points with its gradients needs."""
     run = subprocess.run(
-        [sys.executable, __file__, "--memory", name], capture_output=True, text=True, check=True, timeout=600
+        [sys.executable, __file__, "--fresh", name], capture_output=True, text=True, check=True, timeout=600
     )
-    return float(run.stdout)
+    return json.loads(run.stdout)
 
 
-def print_memory(name: str) -> None:
-    """How much the largest resident size grows."""
+def print_fresh(name: str) -> None:
+    """Measures what ``fresh`` returns."""
     report.use_one_thread()
     space = space_from_spec(CASES[name].spec)
-    cpu_seconds(geodrome(space), points(space, 10), CASES[name].lengthscale)
-    x = points(space, MEMORY_POINTS)
+    few, many = points(space, 10), points(space, MEMORY_POINTS)
+    start = time.process_time()
+    gradients(geodrome(space), few, CASES[name].lengthscale)
+    first = time.process_time() - start
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    cpu_seconds(geodrome(space), x, CASES[name].lengthscale, repeats=0)
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    gradients(geodrome(space), many, CASES[name].lengthscale)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"first_use_s": first, "mebibytes": (peak - before) / 1024}))
 
 
 def ratios(rows: list[dict[str, Any]], unit: float) -> dict[str, float]:
@@ -275,15 +284,16 @@ def ratios(rows: list[dict[str, Any]], unit: float) -> dict[str, float]:
 
 def show(rows: list[dict[str, Any]], totals: dict[str, float]) -> None:
     """Prints the rows as a table, and the ratios."""
-    table = Table("space", "method", "n", "CPU s", "largest error", "MiB at n = 2,000")
+    table = Table("space", "method", "n", "CPU s", "largest error", "first use, s", "MiB at n = 2,000")
     for row in rows:
-        wrong, size = row.get("error"), row.get("mebibytes")
+        wrong, first, size = row.get("error"), row.get("first_use_s"), row.get("mebibytes")
         table.add_row(
             row["space"],
             row["method"],
             str(row["n"]),
             f"{row['cpu_s']:.4f}",
             "" if wrong is None else f"{wrong:.1e}",
+            "" if first is None else f"{first:.2f}",
             "" if size is None else f"{size:.0f}",
         )
     Console().print(table)
@@ -292,7 +302,7 @@ def show(rows: list[dict[str, Any]], totals: dict[str, float]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--memory"]:
-        print_memory(sys.argv[2])
+    if sys.argv[1:2] == ["--fresh"]:
+        print_fresh(sys.argv[2])
     else:
         main()

@@ -97,7 +97,7 @@ def draw(name: str, panels: tuple[Panel, ...]) -> Path:
     """Writes the picture of one page."""
     figure, axes = plt.subplots(1, len(panels), figsize=(4 * len(panels), 3), sharey=True, layout="constrained")
     for ax, panel in zip(axes, panels, strict=True):
-        distances = torch.linspace(0, panel.length, 241, dtype=torch.float64)
+        distances = torch.linspace(0, panel.length, 81, dtype=torch.float64)
         for (nu, label), colour in zip(SMOOTHNESS.items(), COLOURS, strict=True):
             ax.plot(distances, along(panel, nu, distances), color=colour, label=label)
         ax.set(title=panel.title, xlabel="geodesic distance", xlim=(0, panel.length), ylim=(0, 1.02))
@@ -113,7 +113,7 @@ def draw(name: str, panels: tuple[Panel, ...]) -> Path:
 def main() -> None:
     """Draws all of them."""
     mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "geodrome"
+    mpl.rcParams.update({"svg.hashsalt": "geodrome", "svg.fonttype": "none"})
     for name, panels in FIGURES.items():
         draw(name, panels)
 

@@ -8,6 +8,9 @@ SPACES = {
     "sphere2": {"type": "sphere", "dim": 2},
     "rotation3": {"type": "rotation"},
     "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10]},
+    "compliance3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "log_euclidean"},
+    "inertia3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "cholesky"},
+    "ball2": {"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 3.0},
     "product": {
         "type": "product",
         "factors": {

@@ -60,6 +60,22 @@ def test_suggestions_lie_inside_also_after_json_and_float32(name):
         assert space.check(as_float32(item.point)).outside == ()
 
 
+def test_a_ball_is_never_left_by_a_cost_that_pulls_outwards():
+    """Field case L37 (SauersML/gam issue 354): an exponential map ended on the border of the disc."""
+    space = space_from_spec({"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 4.0})
+    none = space.rows([])
+    X, costs, norms = none, [], []
+    for number in range(10):
+        history = History(X, torch.tensor(costs, dtype=torch.float64), pending=none, failed=none)
+        (item,) = suggest(Problem(space), history, 1, seed=number)
+        norms.append(math.hypot(*item.point))
+        X, costs = torch.cat([X, item.row.unsqueeze(0)]), [*costs, -norms[-1]]
+
+    assert max(norms) < 1
+    assert max(norms) == pytest.approx(math.tanh(2.0), abs=1e-4)
+    assert bool(torch.isfinite(space.manifold.distance(X[:, None], X)).all())
+
+
 @pytest.mark.parametrize("name", ["real", "euclidean2", "spd2", "product"])
 def test_a_cost_that_pulls_outwards_leads_to_the_border_and_not_beyond(name):
     space = space_from_spec(SPACES[name])
