@@ -15,7 +15,7 @@ from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.heat import HeatKernel, flat_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Grid, grid_times, steps_per_octave, weights
-from geodrome_core.kernels.pairs import squared_distance
+from geodrome_core.kernels.pairs import are_all_pairs, squared_distance
 from geodrome_core.kernels.profile import BY_KAPPA, BY_NU, FIRST, SECOND, VALUE, profile
 from geodrome_core.kernels.rotation_invariants import differentiable_invariants, invariants
 from geodrome_core.kernels.special_orthogonal_heat import (
@@ -29,8 +29,8 @@ from geodrome_core.kernels.special_orthogonal_heat import (
 )
 from geodrome_core.kernels.symmetric import Polynomial
 
-CHUNK = 4096
-"""Pairs evaluated at once: for SO(4) a few MB of intermediate values, which stay in the processor's cache."""
+CHUNK, CURVED_CHUNK = 16_384, 4096
+"""Pairs evaluated at once, without and with derivatives in the points: some 10 MB of intermediate values for SO(4)."""
 
 NEGLIGIBLE = 1e-18
 """Heat times of smaller weight are left out."""
@@ -74,27 +74,40 @@ def mixture(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, ka
     with torch.no_grad():
         parts = _components(size, nu.item(), kappa.item())
         left, right = (z.detach().expand(*shape, -1) for z in (x, y))
-        found = [
-            _evaluate(parts, size, invariants(left[places], right[places]), curved=curved)
-            for chunk in torch.arange(math.prod(shape)).split(CHUNK)
-            for places in [torch.unravel_index(chunk, shape)]
-        ]
-        columns = [column.reshape(shape) for column in torch.cat(found, -1)]
-    k, by_kappa, by_nu, *by_points = columns
+        # Of all pairs of one set, half are computed.
+        is_symmetric = are_all_pairs(x, y) and x.dim() == 3 and torch.equal(x[:, 0], y[0])
+        pairs = torch.triu_indices(*shape) if is_symmetric else _places(shape)
+        found = left.new_empty(3 + (derivative_count(size) if curved else 0), *shape)
+        for places in zip(*(each.split(CURVED_CHUNK if curved else CHUNK) for each in pairs), strict=True):
+            values = _evaluate(parts, size, invariants(left[places], right[places]), curved=curved)
+            found[:, *places] = values
+            if is_symmetric:
+                found[:, *places[::-1]] = values
+    k, by_kappa, by_nu, *by_points = found
     variables = differentiable_invariants(x, y) if curved else []
-    pairs = [(i, j) for i in range(len(variables)) for j in range(i + 1)]
+    orders = [(i, j) for i in range(len(variables)) for j in range(i + 1)]
     first, second = by_points[: len(variables)], by_points[len(variables) :]
     return with_derivatives(
         k,
         [(by_kappa, kappa), (by_nu, nu), *zip(first, variables, strict=True)],
-        [(value, variables[i], variables[j]) for value, (i, j) in zip(second, pairs, strict=True)],
+        [(value, variables[i], variables[j]) for value, (i, j) in zip(second, orders, strict=True)],
     )
+
+
+def _places(shape: torch.Size) -> tuple[Tensor, ...]:
+    """Indices of all places, one after the other."""
+    return torch.unravel_index(torch.arange(shape.numel()), shape)
+
+
+def derivative_count(size: int) -> int:
+    """How many first and second derivatives a function of e_1 … e_k has."""
+    planes = size // 2
+    return planes * (planes + 3) // 2
 
 
 def _evaluate(parts: _Components, size: int, e: Polynomial, *, curved: bool) -> Float[Tensor, "c p"]:
     """Value; derivatives in kappa and nu; with ``curved`` those in e_1 … e_k, and in e_i, e_j for j <= i."""
-    planes = len(e)
-    out = e[0].new_zeros(3 + (planes * (planes + 3) // 2 if curved else 0), len(e[0]))
+    out = e[0].new_zeros(3 + (derivative_count(size) if curved else 0), len(e[0]))
     out[:3] = parts.even
     if parts.late:
         count = max(rows.shape[-1] for rows, _ in parts.late)

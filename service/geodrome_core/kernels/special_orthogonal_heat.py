@@ -47,13 +47,13 @@ from geodrome_core.kernels.symmetric import (
     trace,
 )
 
-BORDER_TIME = 0.02
-"""Here the images have fallen below 1e-17 of any weight, and the sum needs some fifty levels."""
+BORDER_TIME = 0.05
+"""Here the images have fallen below 1e-21, and the sum needs some forty levels."""
 
-REACH = 1.75
-"""Of the sum of the c_i: beyond, kernels of times below ``BORDER_TIME`` have fallen under 1e-18."""
+REACH = 3.5
+"""Of the sum of the c_i: beyond, kernels of times below ``BORDER_TIME`` have fallen under 1e-17."""
 
-TERMS = 40
+TERMS = 56
 """Of power series in c: what they leave out counts only where a Gaussian of ``BORDER_TIME`` has vanished."""
 
 VANISHED = 45.0

@@ -96,12 +96,14 @@ def jet(f: Polynomial, rest: Polynomial) -> list[Float[Tensor, "j *b"]]:
 
 def jet_product(a: Float[Tensor, "j *b"], b: Float[Tensor, "j *b"], *, k: int) -> Float[Tensor, "j *b"]:
     """Product of two functions of e_1 … e_k, with its derivatives in the order of ``jet``."""
-    i, j = torch.tril_indices(k, k)
-    slopes, bends = slice(1, k + 1), slice(k + 1, None)
     out = a[:1] * b
-    out[1:] += b[:1] * a[1:]
-    left, right = a[slopes], b[slopes]
-    out[bends] += left[i] * right[j] + left[j] * right[i]
+    out[1:].addcmul_(b[:1], a[1:])
+    orders = [(i, j) for i in range(1, k + 1) for j in range(1, i + 1)]
+    for bend, (i, j) in zip(out[k + 1 :], orders, strict=True):
+        if i == j:
+            bend.addcmul_(a[i], b[i], value=2)
+        else:
+            bend.addcmul_(a[i], b[j]).addcmul_(a[j], b[i])
     return out
 
 
