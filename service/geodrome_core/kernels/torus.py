@@ -9,9 +9,9 @@ from functools import lru_cache
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 from geodrome_core.geometry.torus import wrapped
+from geodrome_core.kernels.cosine_products import CosineProducts
 from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.heat import flat_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
@@ -23,9 +23,6 @@ BORDER_TIME = 0.02
 
 LAST_TIME = 45.0
 """From here on the heat kernel of a circle is 1 to rounding."""
-
-CHUNK = 4096
-"""Pairs evaluated at once."""
 
 NEGLIGIBLE = 1e-18
 """Heat times of smaller weight are left out."""
@@ -65,33 +62,25 @@ class _Components:
 
     Attributes:
         early: Table over panels in half the squared distance of all times below ``BORDER_TIME``.
-        late: Some times at once: coefficients (times, levels) of their cosine series, and weights (3, times).
+        late: Sum over the later times.
         even: (3,) weights of the times at which heat has become even.
     """
 
     early: Tensor
-    late: list[tuple[Tensor, Tensor]]
+    late: CosineProducts
     even: Tensor
 
 
 def mixture(between: Float[Tensor, "*b d"], nu: Tensor, kappa: Tensor) -> Float[Tensor, "*b"]:
     """The kernel at angles ``between``, differentiable twice in them and once in ``kappa`` and ``nu``."""
     parts = _components(between.shape[-1], nu.item(), kappa.item())
-    angles = between.reshape(-1, between.shape[-1])
-    # Intermediate values of all pairs would not fit into memory: a backward pass computes them again, chunk by chunk.
-    late = torch.cat(
-        [
-            checkpoint(_late, parts.late, chunk, use_reentrant=False, preserve_rng_state=False)
-            for chunk in angles.split(CHUNK)
-        ],
-        -1,
-    ).reshape(3, *between.shape[:-1])
     w = 0.5 * (between**2).sum(-1)
     with torch.no_grad():
         panels = flat_heat().panels
         early = panels.evaluate_all(parts.early, w.detach()).unbind(-1)
+        late = parts.late.values(between)
         even = parts.even.reshape(3, *w.dim() * (1,))
-        value, by_kappa, by_nu = torch.stack([early[VALUE], early[BY_KAPPA], early[BY_NU]]) + late.detach() + even
+        value, by_kappa, by_nu = torch.stack([early[VALUE], early[BY_KAPPA], early[BY_NU]]) + late + even
         # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
         below = w < panels.smallest
         fade = torch.sqrt(w[below].clamp_min(0) / panels.smallest)
@@ -99,40 +88,10 @@ def mixture(between: Float[Tensor, "*b d"], nu: Tensor, kappa: Tensor) -> Float[
         by_kappa[below] *= fade
         by_nu[below] *= fade
     value = with_derivatives(value, [(early[FIRST], w), (by_kappa, kappa), (by_nu, nu)], [(early[SECOND], w, w)])
-    return value + (late[0] - late[0].detach())
-
-
-def _late(parts: list[tuple[Tensor, Tensor]], angles: Float[Tensor, "p d"]) -> Float[Tensor, "3 p"]:
-    """Sum over the later times, differentiable twice in the angles."""
-    out = angles.new_zeros(3, len(angles))
-    if not parts:
-        return out + 0 * angles.sum(-1)
-    count = max(series.shape[-1] for series, _ in parts)
-    level = torch.arange(count, dtype=torch.float64)
-    waves = [_waves(angle.detach(), count) for angle in angles.unbind(-1)]
-    for series, weight in parts:
-        levels = series.shape[-1]
-        heat = angles.new_ones(len(series), len(angles))
-        slopes = series * level[:levels]
-        for angle, (cosine, sine) in zip(angles.unbind(-1), waves, strict=True):
-            value = series @ cosine[:levels]
-            if angles.requires_grad:
-                first, second = -slopes @ sine[:levels], -(slopes * level[:levels]) @ cosine[:levels]
-                value = with_derivatives(value, [(first, angle)], [(second, angle, angle)])
-            heat = heat * value
-        out = out + weight @ heat
-    return out
-
-
-def _waves(angle: Float[Tensor, " p"], count: int) -> tuple[Float[Tensor, "l p"], Float[Tensor, "l p"]]:
-    """Cosines and sines of all multiples."""
-    cosine, sine = angle.new_empty(count, len(angle)), angle.new_empty(count, len(angle))
-    cosine[0], sine[0] = 1, 0
-    cosine[1], sine[1] = torch.cos(angle), torch.sin(angle)
-    for level in range(2, count):
-        for wave in (cosine, sine):
-            wave[level] = 2 * cosine[1] * wave[level - 1] - wave[level - 2]
-    return cosine, sine
+    if between.requires_grad:
+        sum_of_late = parts.late.attached(late[0], between)
+        value = value + (sum_of_late - late[0])
+    return value
 
 
 @lru_cache(maxsize=16)
@@ -151,7 +110,7 @@ def _components(dim: int, nu: float, kappa: float) -> _Components:
         if kept.any():
             late.append((_series(u[kept], start), weight[:, kept].contiguous()))
         start *= 4
-    return _Components(flat_heat().panels.coefficients(table), late, weight[:, u >= LAST_TIME].sum(-1))
+    return _Components(flat_heat().panels.coefficients(table), CosineProducts(late), weight[:, u >= LAST_TIME].sum(-1))
 
 
 def _series(u: Float[Tensor, " t"], first: float) -> Float[Tensor, "t l"]:
