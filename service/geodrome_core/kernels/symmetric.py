@@ -2,8 +2,8 @@
 
 The numbers themselves are roots of chi(z) = prod (z - c_i) = z^k - e_1 z^(k-1) + … and have no derivatives where two of
 them are equal; polynomials in them that are symmetric are polynomials in the e_m. Every function f of one variable is
-here the polynomial of degree k - 1 that takes the value f(c_i) at each c_i: f modulo chi. Its coefficients, the constant
-term first, stand along the first dimension of a tensor.
+here the polynomial of degree k - 1 that takes the value f(c_i) at each c_i: f modulo chi. Its coefficients stand along
+the first dimension of a tensor, the constant term first.
 
 With k functions, the determinant of their coefficients is det[f_a(c_j)] divided by Vandermonde's determinant, without a
 singularity where numbers are equal.
