@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from geodrome_core.kernels.pairs import inner_product, squared_distance
-from geodrome_core.kernels.symmetric import Polynomial, elementary
+from geodrome_core.kernels.symmetric import elementary
 
 
-def invariants(x: Float[Tensor, "p d"], y: Float[Tensor, "p d"]) -> Polynomial:
+def invariants(x: Float[Tensor, "p d"], y: Float[Tensor, "p d"]) -> Float[Tensor, "k p"]:
     """Elementary symmetric polynomials e_1 … e_k of the c_i = 1 - cos theta_i, for matching rows; without gradients.
 
     They come from (X - Y)^T (X - Y) / 2, whose eigenvalues are the c_i, each twice: near coincidence they keep the
@@ -28,7 +28,7 @@ def invariants(x: Float[Tensor, "p d"], y: Float[Tensor, "p d"]) -> Polynomial:
         for m in range(2, size // 2 + 1):
             sums.append(0.5 * (power * s).sum((-1, -2)))
             power = power @ s if m < size // 2 else power
-        return elementary(sums)
+        return elementary(torch.stack(sums))
 
 
 def differentiable_invariants(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> list[Float[Tensor, "*#b"]]:

@@ -27,7 +27,6 @@ from geodrome_core.kernels.special_orthogonal_heat import (
     kernel_determinant_jet,
     short_time,
 )
-from geodrome_core.kernels.symmetric import Polynomial
 
 CHUNK, CURVED_CHUNK = 16_384, 4096
 """Pairs evaluated at once, without and with derivatives in the points: some 10 MB of intermediate values for SO(4)."""
@@ -105,7 +104,7 @@ def derivative_count(size: int) -> int:
     return planes * (planes + 3) // 2
 
 
-def _evaluate(parts: _Components, size: int, e: Polynomial, *, curved: bool) -> Float[Tensor, "c p"]:
+def _evaluate(parts: _Components, size: int, e: Float[Tensor, "k p"], *, curved: bool) -> Float[Tensor, "c p"]:
     """Value; derivatives in kappa and nu; with ``curved`` those in e_1 … e_k, and in e_i, e_j for j <= i."""
     out = e[0].new_zeros(3 + (derivative_count(size) if curved else 0), len(e[0]))
     out[:3] = parts.even
@@ -121,7 +120,7 @@ def _evaluate(parts: _Components, size: int, e: Polynomial, *, curved: bool) -> 
             out[:3] += weight @ values[0]
             out[3:] += torch.einsum("t,jtp->jp", weight[0], values[1:])
     near = torch.nonzero(e[0] < REACH).flatten()
-    early, w = _early(parts, size, [value[near] for value in e], curved=curved)
+    early, w = _early(parts, size, e[:, near], curved=curved)
     out[:, near] += early
     # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
     smallest = flat_heat().panels.smallest
@@ -133,12 +132,12 @@ def _evaluate(parts: _Components, size: int, e: Polynomial, *, curved: bool) -> 
 
 
 def _early(
-    parts: _Components, size: int, e: Polynomial, *, curved: bool
+    parts: _Components, size: int, e: Float[Tensor, "k p"], *, curved: bool
 ) -> tuple[Float[Tensor, "c p"], Float[Tensor, " p"]]:
     """The part of all times below ``BORDER_TIME``, and |theta|^2 / 2."""
     variables = [value.detach().requires_grad_(curved) for value in e]
     with torch.set_grad_enabled(curved):
-        squared_angle, jacobian = short_time(variables, is_odd=size % 2 == 1)
+        squared_angle, jacobian = short_time(torch.stack(variables), is_odd=size % 2 == 1)
         w = squared_angle / 2
         at = flat_heat().panels.evaluate(parts.early, w.detach()).unbind(-1)
         value = jacobian * with_derivatives(at[VALUE], [(at[FIRST], w)], [(at[SECOND], w, w)])

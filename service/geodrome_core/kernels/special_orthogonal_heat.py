@@ -34,7 +34,6 @@ from torch import Tensor
 
 from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.symmetric import (
-    Polynomial,
     chebyshev,
     determinant,
     jet,
@@ -60,7 +59,7 @@ VANISHED = 45.0
 """Terms below exp(-45) are left out."""
 
 
-def short_time(e: Polynomial, *, is_odd: bool) -> tuple[Float[Tensor, " p"], Float[Tensor, " p"]]:
+def short_time(e: Float[Tensor, "k p"], *, is_odd: bool) -> tuple[Float[Tensor, " p"], Float[Tensor, " p"]]:
     """|theta|^2 and J from the elementary symmetric polynomials of the c_i; differentiable, for sums below ``REACH``.
 
     With y(c) = theta^2 the product over the roots theta_i ± theta_j is that of the divided differences of y, halved.
@@ -69,16 +68,16 @@ def short_time(e: Polynomial, *, is_odd: bool) -> tuple[Float[Tensor, " p"], Flo
     slope, logarithm = _angle_series()
     psi = _analytic(slope, e)
     y = shifted(psi, rest)
-    powers: list[Polynomial] = [[torch.ones_like(y[0]), *(torch.zeros_like(value) for value in y[1:])]]
-    while len(powers) < len(e):
+    # Rows 1, y, y^2 …; of a matrix whose first row is (1, 0 …), only the others count.
+    powers = [y]
+    while len(powers) < len(e) - 1:
         powers.append(product(powers[-1], y, rest))
     pairs = len(e) * (len(e) - 1) // 2
-    jacobian = determinant(powers) / 2**pairs
+    jacobian = determinant([power.unbind(0)[1:] for power in powers]) / 2**pairs
     if is_odd:
         jacobian = jacobian * torch.exp(0.5 * trace(_analytic(logarithm, e), sums))
     # The trace of y, which is z times a series, in the relative digits of the sum of the c_i.
-    squared_angle = torch.stack([a * b for a, b in zip(psi, sums, strict=True)]).sum(0)
-    return squared_angle, jacobian
+    return (psi * sums).sum(0), jacobian
 
 
 class Characters:
@@ -115,14 +114,13 @@ class Characters:
         square = (self._half + torch.arange(count, dtype=torch.float64)) ** 2
         return self.rows(u, count) * -(square - square[: self.planes, None]).clamp_min(0)
 
-    def basis(self, e: Polynomial, count: int, *, digits: int = 1) -> Float[Tensor, "l k p"]:
+    def basis(self, e: Float[Tensor, "k p"], count: int, *, digits: int = 1) -> Float[Tensor, "l m p"]:
         """The f_l modulo chi, or a power of it; ``e`` are the elementary symmetric polynomials of the c_i."""
-        functions = chebyshev(count, 2 * self._half, remainder(e), digits=digits)
-        return torch.stack([value for f in functions for value in f]).unflatten(0, (count, -1))
+        return chebyshev(count, 2 * self._half, remainder(e), digits=digits)
 
     def peak(self, rows: Float[Tensor, "t k l"]) -> Float[Tensor, " t"]:
         """The determinant where all angles are zero."""
-        origin = [torch.zeros(1, dtype=torch.float64)] * self.planes
+        origin = torch.zeros(self.planes, 1, dtype=torch.float64)
         return kernel_determinant(rows, self.basis(origin, rows.shape[-1]))[:, 0]
 
     def log_peak(self, u: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
@@ -140,42 +138,41 @@ class Characters:
 
 def kernel_determinant(rows: Float[Tensor, "t k l"], basis: Float[Tensor, "l k p"]) -> Float[Tensor, "t p"]:
     """det[phi_a(c_j)] / det[c_j^a] at all times and pairs."""
-    return determinant(_functions(rows, basis))
+    return determinant([f.unbind(0) for f in _functions(rows, basis)])
 
 
 def kernel_determinant_jet(
-    rows: Float[Tensor, "t k l"], basis: Float[Tensor, "l m p"], e: Polynomial
+    rows: Float[Tensor, "t k l"], basis: Float[Tensor, "l m p"], e: Float[Tensor, "k p"]
 ) -> Float[Tensor, "j t p"]:
     """The same with its derivatives in the e_i, in the order of ``jet``, from a basis of three digits."""
-    rest = remainder(e)
-    jets = [jet(f, rest) for f in _functions(rows, basis)]
+    rest = remainder(e).unsqueeze(1)
+    jets = [jet(f, rest).unbind(1) for f in _functions(rows, basis)]
     return determinant(jets, times=partial(jet_product, k=len(e)))
 
 
-def _functions(rows: Float[Tensor, "t k l"], basis: Float[Tensor, "l m p"]) -> list[Polynomial]:
-    """phi_a for each a, coefficients (times, pairs)."""
+def _functions(rows: Float[Tensor, "t k l"], basis: Float[Tensor, "l m p"]) -> Float[Tensor, "k m t p"]:
+    """phi_a for each a, modulo chi or a power of it."""
     times = len(rows)
     # planes and times by levels, times levels by coefficients and pairs
     alpha = rows.transpose(0, 1).flatten(0, 1) @ basis.flatten(1)
-    return [f.unbind(1) for f in alpha.unflatten(1, (basis.shape[1], -1)).split(times)]
+    return alpha.unflatten(1, (basis.shape[1], -1)).unflatten(0, (-1, times)).transpose(1, 2)
 
 
-def _analytic(coefficients: tuple[float, ...], e: Polynomial) -> Polynomial:
+def _analytic(coefficients: tuple[float, ...], e: Float[Tensor, "k p"]) -> Float[Tensor, "k p"]:
     """A power series modulo chi, with two derivatives."""
     with torch.no_grad():
         rest = remainder(e)
-        if not e[0].requires_grad:
+        if not e.requires_grad:
             return power_series(coefficients, rest)
         jets = jet(power_series(coefficients, rest, digits=3), rest)
-    pairs = [(e[i], e[j]) for i in range(len(e)) for j in range(i + 1)]
-    return [
-        with_derivatives(
-            value[0],
-            list(zip(value[1:], e, strict=False)),
-            [(bend, one, other) for bend, (one, other) in zip(value[len(e) + 1 :], pairs, strict=True)],
-        )
-        for value in jets
-    ]
+    variables = e.unbind(0)
+    value, slopes, bends = jets[0], jets[1 : len(e) + 1], jets[len(e) + 1 :]
+    pairs = [(variables[i], variables[j]) for i in range(len(e)) for j in range(i + 1)]
+    return with_derivatives(
+        value,
+        list(zip(slopes, variables, strict=True)),
+        [(bend, *pair) for bend, pair in zip(bends, pairs, strict=True)],
+    )
 
 
 @lru_cache

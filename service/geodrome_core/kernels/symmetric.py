@@ -2,10 +2,13 @@
 
 The numbers themselves are roots of chi(z) = prod (z - c_i) = z^k - e_1 z^(k-1) + … and have no derivatives where two of
 them are equal; polynomials in them that are symmetric are polynomials in the e_m. Every function f of one variable is
-here the polynomial of degree k - 1 that takes the value f(c_i) at each c_i: f modulo chi.
+here the polynomial of degree k - 1 that takes the value f(c_i) at each c_i: f modulo chi. Its coefficients stand along
+the first dimension of a tensor, the constant term first.
 
 With k functions, the determinant of their coefficients is det[f_a(c_j)] divided by Vandermonde's determinant, without a
 singularity where numbers are equal.
+
+A polynomial of d digits, a + b chi + c chi^2 …, is f modulo chi^d: the coefficients of a, b and c one after the other.
 """
 
 from __future__ import annotations
@@ -17,64 +20,82 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Polynomial = Sequence[Tensor]
-"""Coefficients, constant term first, each of shape (pairs,); or e_1 … e_k, or sums of powers, in that order."""
 
-
-def remainder(e: Polynomial) -> Polynomial:
+def remainder(e: Float[Tensor, "k *b"]) -> Float[Tensor, "k *b"]:
     """Z^k modulo chi."""
-    return [value if index % 2 == 0 else -value for index, value in enumerate(e)][::-1]
+    return torch.stack([value if index % 2 == 0 else -value for index, value in enumerate(e)][::-1])
 
 
-def shifted(f: Polynomial, rest: Polynomial) -> Polynomial:
-    """Z times f modulo chi, where ``rest`` is z^k; modulo chi^d for f of d digits (see ``jet``)."""
-    out: list[Tensor] = []
-    carried = None
-    for digit in range(0, len(f), len(rest)):
-        lower, top = f[digit : digit + len(rest) - 1], f[digit + len(rest) - 1]
-        first = top * rest[0]
-        out.append(first if carried is None else first + carried)
-        out += [value + top * r for value, r in zip(lower, rest[1:], strict=True)]
-        carried = top
-    return out
+def shifted(f: Float[Tensor, "m *#b"], rest: Float[Tensor, "k *#b"]) -> Float[Tensor, "m *#b"]:
+    """Z times f modulo chi^d for f of d digits, where ``rest`` is z^k modulo chi."""
+    digits = f.unflatten(0, (-1, len(rest)))
+    top = digits[:, -1:]
+    out = top * rest
+    out[:, 1:] += digits[:, :-1]
+    out[1:, 0] += top[:-1, 0]
+    return out.flatten(0, 1)
 
 
-def product(f: Polynomial, g: Polynomial, rest: Polynomial) -> Polynomial:
+def product(f: Float[Tensor, "k *b"], g: Float[Tensor, "k *b"], rest: Float[Tensor, "k *b"]) -> Float[Tensor, "k *b"]:
     """F times g modulo chi."""
-    out = [f[-1] * value for value in g]
-    for coefficient in reversed(f[:-1]):
-        out = [up + coefficient * value for up, value in zip(shifted(out, rest), g, strict=True)]
+    out = f[-1] * g
+    for coefficient in f[:-1].flip(0):
+        out = shifted(out, rest) + coefficient * g
     return out
 
 
-def power_series(coefficients: Sequence[float], rest: Polynomial, *, digits: int = 1) -> Polynomial:
+def power_series(
+    coefficients: Sequence[float], rest: Float[Tensor, "k *b"], *, digits: int = 1
+) -> Float[Tensor, "m *b"]:
     """The series of these coefficients modulo chi, or modulo a power of it."""
-    out: Polynomial = [torch.zeros_like(rest[0])] * (digits * len(rest))
+    out = rest.new_zeros(digits * len(rest), *rest.shape[1:])
     for coefficient in reversed(coefficients):
-        first, *others = shifted(out, rest)
-        out = [first + coefficient, *others]
+        out = shifted(out, rest)
+        out[0] += coefficient
     return out
 
 
-def chebyshev(count: int, step: float, rest: Polynomial, *, digits: int = 1) -> list[Polynomial]:
-    """``count`` functions f_0 = 1, f_1 = (1 + step) (1 - z) + step and f_(l+1) = 2 (1 - z) f_l - f_(l-1), modulo chi.
+def chebyshev(
+    count: int, step: float, rest: Float[Tensor, "k *b"], *, digits: int = 1
+) -> Float[Tensor, "{count} m *b"]:
+    """Functions f_0 = 1, f_1 = (1 + step) (1 - z) + step and f_(l+1) = 2 (1 - z) f_l - f_(l-1), modulo chi.
 
     With z = 1 - cos theta they are cos(l theta) for step 0, and sin((l + 1/2) theta) / sin(theta / 2) for step 1.
     """
-    one = [torch.ones_like(rest[0])] + [torch.zeros_like(rest[0])] * (digits * len(rest) - 1)
-    first = [(1 + step) * (a - b) + step * a for a, b in zip(one, shifted(one, rest), strict=True)]
-    out: list[Polynomial] = [one, first]
+    one = rest.new_zeros(digits * len(rest), *rest.shape[1:])
+    one[0] = 1
+    out = [one, (1 + step) * (one - shifted(one, rest)) + step * one]
     while len(out) < count:
-        before, now = out[-2:]
-        out.append([2 * (a - b) - c for a, b, c in zip(now, shifted(now, rest), before, strict=True)])
-    return out[:count]
+        out.append((out[-1] - shifted(out[-1], rest)).mul_(2).sub_(out[-2]))
+    return torch.stack(out[:count])
 
 
-def jet(f: Polynomial, rest: Polynomial) -> list[Float[Tensor, "j *b"]]:
+def power_sums(e: Float[Tensor, "k *b"]) -> Float[Tensor, "k *b"]:
+    """Sums of the first to the k-th powers of the numbers, by Newton's identities."""
+    sums: list[Tensor] = []
+    for m, value in enumerate(e, start=1):
+        sums.append(_alternating([*(a * b for a, b in zip(e, reversed(sums), strict=False)), m * value]))
+    return torch.stack(sums)
+
+
+def elementary(sums: Float[Tensor, "k *b"]) -> Float[Tensor, "k *b"]:
+    """E_1 … e_k, from the sums of powers."""
+    out = [torch.ones_like(sums[0])]
+    for m in range(1, len(sums) + 1):
+        out.append(_alternating([a * b for a, b in zip(reversed(out), sums, strict=False)]) / m)
+    return torch.stack(out[1:])
+
+
+def trace(f: Float[Tensor, "k *b"], sums: Float[Tensor, "k *b"]) -> Float[Tensor, "*b"]:
+    """Sum of the values of f at all numbers, from the sums of their powers."""
+    return len(f) * f[0] + (f[1:] * sums[:-1]).sum(0)
+
+
+def jet(f: Float[Tensor, "m *#b"], rest: Float[Tensor, "k *#b"]) -> Float[Tensor, "j k *#b"]:
     """Coefficients of f modulo chi with their derivatives in the e_i, and in e_i and e_j for j <= i, in this order.
 
-    ``f`` has three digits: it is given as a + b chi + c chi^2, the coefficients of a, b and c in this order. When chi
-    becomes chi + d, the remainder a becomes a - (d b mod chi) + (d (d b div chi) + d^2 c mod chi) + …
+    ``f`` has three digits, a + b chi + c chi^2. When chi becomes chi + d, the remainder a becomes
+    a - (d b mod chi) + (d (d b div chi) + d^2 c mod chi) + …
     """
     k = len(rest)
     shifts = [f[k:]]  # z^m (b + c chi)
@@ -83,15 +104,16 @@ def jet(f: Polynomial, rest: Polynomial) -> list[Float[Tensor, "j *b"]]:
     slopes, bends = [], []
     for i in range(1, k + 1):
         # chi has the coefficient (-1)^i e_i at z^(k - i).
-        slopes.append([value if i % 2 else -value for value in shifts[k - i][:k]])
+        slope = shifts[k - i][:k]
+        slopes.append(slope if i % 2 else -slope)
         for j in range(1, i + 1):
             one, other = shifts[k - i][k:], shifts[k - j][k:]
             for _ in range(k - j):
                 one = shifted(one, rest)
             for _ in range(k - i):
                 other = shifted(other, rest)
-            bends.append([a + b if (i + j) % 2 == 0 else -a - b for a, b in zip(one, other, strict=True)])
-    return [torch.stack([f[m], *(d[m] for d in slopes), *(d[m] for d in bends)]) for m in range(k)]
+            bends.append(one + other if (i + j) % 2 == 0 else -(one + other))
+    return torch.stack([f[:k], *slopes, *bends])
 
 
 def jet_product(a: Float[Tensor, "j *b"], b: Float[Tensor, "j *b"], *, k: int) -> Float[Tensor, "j *b"]:
@@ -104,31 +126,6 @@ def jet_product(a: Float[Tensor, "j *b"], b: Float[Tensor, "j *b"], *, k: int) -
             bend.addcmul_(a[i], b[i], value=2)
         else:
             bend.addcmul_(a[i], b[j]).addcmul_(a[j], b[i])
-    return out
-
-
-def power_sums(e: Polynomial) -> Polynomial:
-    """Sums of the first to the k-th powers of the numbers, by Newton's identities."""
-    sums: list[Tensor] = []
-    for m, value in enumerate(e, start=1):
-        sums.append(_alternating([*(a * b for a, b in zip(e, reversed(sums), strict=False)), m * value]))
-    return sums
-
-
-def elementary(sums: Polynomial) -> Polynomial:
-    """E_1 … e_k, from the sums of powers."""
-    out = [torch.ones_like(sums[0])]
-    for m in range(1, len(sums) + 1):
-        terms = [a * b for a, b in zip(reversed(out), sums, strict=False)]
-        out.append(_alternating(terms) / m)
-    return out[1:]
-
-
-def trace(f: Polynomial, sums: Polynomial) -> Float[Tensor, " p"]:
-    """Sum of the values of f at all numbers, from the sums of their powers."""
-    out = len(f) * f[0]
-    for coefficient, power in zip(f[1:], sums[:-1], strict=True):
-        out = out + coefficient * power
     return out
 
 
