@@ -6,7 +6,7 @@ once, where spaces are built: by the service.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat
 
@@ -37,6 +37,13 @@ class Real(SpaceSpec):
     scale: Scale = "linear"
 
 
+class Integer(SpaceSpec):
+    """A whole number, such as a count of repeats; on the wire a number. Neighbours are taken to have similar costs."""
+
+    type: Literal["integer"] = "integer"
+    bounds: Bounds
+
+
 class Euclidean(SpaceSpec):
     """A vector of ``dim`` numbers; on the wire a list."""
 
@@ -46,6 +53,22 @@ class Euclidean(SpaceSpec):
     scale: Scale = "linear"
 
 
+class Joints(SpaceSpec):
+    """Angles of revolute joints between their stops; on the wire a list. They are never wrapped: see ``Torus``."""
+
+    type: Literal["joints"] = "joints"
+    bounds: Annotated[tuple[Bounds, ...], Field(min_length=1, max_length=64)]
+    unit: Literal["rad", "deg"] = "rad"  # here it changes numbers
+
+
+class Torus(SpaceSpec):
+    """Angles of ``dim`` joints that turn without end; on the wire a list in (-pi, pi], or (-180, 180] degrees."""
+
+    type: Literal["torus"] = "torus"
+    dim: Annotated[int, Field(ge=1, le=32)]
+    unit: Literal["rad", "deg"] = "rad"  # here it changes numbers
+
+
 class Sphere(SpaceSpec):
     """A direction: a unit vector of ``dim + 1`` numbers. For orientations use ``Rotation``."""
 
@@ -53,16 +76,25 @@ class Sphere(SpaceSpec):
     dim: Annotated[int, Field(ge=1, le=31)]
 
 
-class Rotation(SpaceSpec):
-    """An orientation, element of SO(3); q and -q are the same point.
+def _usual_representation(given: dict[str, Any]) -> Literal["matrix", "quaternion"]:
+    return "quaternion" if given.get("dim") == 3 else "matrix"
 
-    On the wire it is a rotation matrix (rows), or a unit quaternion in the stated order with w > 0.
+
+def _usual_order(given: dict[str, Any]) -> Literal["wxyz"] | None:
+    return "wxyz" if given.get("dim") == 3 else None
+
+
+class Rotation(SpaceSpec):
+    """An orientation, or another rotation of ``dim`` axes, element of SO(dim); q and -q are the same point.
+
+    On the wire it is a rotation matrix (rows), or for ``dim`` 3 a unit quaternion in the stated order with w > 0.
+    Quaternions are the default for ``dim`` 3; there is no ``order`` for any other.
     """
 
     type: Literal["rotation"] = "rotation"
-    dim: Literal[3] = 3
-    representation: Literal["matrix", "quaternion"] = "quaternion"
-    order: Literal["wxyz", "xyzw"] = "wxyz"
+    dim: Annotated[int, Field(ge=2, le=8)] = 3
+    representation: Literal["matrix", "quaternion"] = Field(default_factory=_usual_representation)
+    order: Literal["wxyz", "xyzw"] | None = Field(default_factory=_usual_order)
 
 
 class SPD(SpaceSpec):
@@ -99,7 +131,10 @@ class Product(SpaceSpec):
     ]
 
 
-Space = Annotated[Real | Euclidean | Sphere | Rotation | SPD | Hyperbolic | Product, Field(discriminator="type")]
+Space = Annotated[
+    Real | Integer | Euclidean | Joints | Torus | Sphere | Rotation | SPD | Hyperbolic | Product,
+    Field(discriminator="type"),
+]
 """Any space spec, told apart by its ``type``."""
 
 Product.model_rebuild()

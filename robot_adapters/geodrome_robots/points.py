@@ -19,6 +19,9 @@ ORTHOGONALITY_TOLERANCE = 2e-3
 SYMMETRY_TOLERANCE = 1e-6  # relative
 BOUND_TOLERANCE = 1e-9  # relative
 
+HALF_TURN = {"rad": math.pi, "deg": 180.0}
+"""By unit."""
+
 _SPACE: TypeAdapter[spaces.Space] = TypeAdapter(spaces.Space)
 
 
@@ -37,7 +40,7 @@ def canonical_quaternion(quaternion: np.ndarray) -> np.ndarray:
     return unit if unit[np.flatnonzero(unit)[0]] > 0 else -unit
 
 
-def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:
+def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  # noqa: PLR0911 - a case for each
     """A point drawn uniformly from a bounded space, in canonical form.
 
     Reals are uniform in their scale, directions and rotations uniform on their manifold, eigenvalues of SPD matrices
@@ -49,11 +52,20 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:
     match space:
         case spaces.Real():
             return float(_box(space, generator, dim=1)[0])
+        case spaces.Integer(bounds=(lower, upper)):
+            return int(generator.integers(int(lower), int(upper), endpoint=True))
         case spaces.Euclidean():
             return _box(space, generator, dim=space.dim).tolist()
+        case spaces.Joints():
+            return generator.uniform(*np.transpose(space.bounds)).tolist()
+        case spaces.Torus():
+            half = HALF_TURN[space.unit]
+            return (half * (1 - 2 * generator.random(space.dim))).tolist()
         case spaces.Sphere():
             direction = generator.standard_normal(space.dim + 1)
             return (direction / np.linalg.norm(direction)).tolist()
+        case spaces.Rotation(dim=dim) if dim != 3:
+            return _special_orthogonal(dim, generator).tolist()
         case spaces.Rotation():
             wxyz = canonical_quaternion(generator.standard_normal(4))
             return _rotation(space, wxyz)
@@ -65,6 +77,8 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:
             axes, _ = np.linalg.qr(generator.standard_normal((space.dim, space.dim)))
             matrix = (axes * eigenvalues) @ axes.T
             return ((matrix + matrix.T) / 2).tolist()
+        case spaces.Hyperbolic():
+            return _hyperbolic(space, generator).tolist()
         case spaces.Product():
             return {name: random_point(factor, generator) for name, factor in space.factors.items()}
 
@@ -106,26 +120,55 @@ def _rotation(space: spaces.Rotation, wxyz: np.ndarray) -> list[Any]:
     return list((wxyz if space.order == "wxyz" else np.roll(wxyz, -1)).tolist())
 
 
-def _shape(space: spaces.Space) -> tuple[int, ...]:
+def _special_orthogonal(size: int, generator: np.random.Generator) -> np.ndarray:
+    """Uniform: the orthogonal factor of a normal matrix, as Mezzadri 2007 has it."""
+    q, r = np.linalg.qr(generator.standard_normal((size, size)))
+    q = q * np.sign(np.diagonal(r))
+    q[:, -1] *= np.sign(np.linalg.det(q))
+    return q
+
+
+def _hyperbolic(space: spaces.Hyperbolic, generator: np.random.Generator) -> np.ndarray:
+    """Logarithms at the origin are uniform in a ball; uniform by volume, nearly all points would lie at the border."""
+    if space.radius is None:
+        raise ValueError("a hyperbolic space without a radius has no uniform points")
+    direction = generator.standard_normal(space.dim)
+    direction /= np.linalg.norm(direction)
+    distance = space.radius * generator.random() ** (1 / space.dim)
+    if space.model == "poincare":
+        return np.asarray(np.tanh(distance / 2) * direction)
+    return np.append(np.cosh(distance), np.sinh(distance) * direction)
+
+
+def _shape(space: spaces.Space) -> tuple[int, ...]:  # noqa: PLR0911 - a case for each
     match space:
-        case spaces.Euclidean():
+        case spaces.Euclidean() | spaces.Torus() | spaces.Hyperbolic(model="poincare"):
             return (space.dim,)
+        case spaces.Joints():
+            return (len(space.bounds),)
+        case spaces.Hyperbolic():
+            return (space.dim + 1,)
         case spaces.Sphere():
             return (space.dim + 1,)
         case spaces.Rotation(representation="quaternion"):
             return (4,)
         case spaces.Rotation():
-            return (3, 3)
+            return (space.dim, space.dim)
         case spaces.SPD():
             return (space.dim, space.dim)
         case _:
             return ()
 
 
-def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:
+def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:  # noqa: PLR0911 - a case for each
     match space:
-        case spaces.Real() | spaces.Euclidean():
+        case spaces.Real() | spaces.Euclidean() | spaces.Joints():
             return _outside(values, space.bounds)
+        case spaces.Integer():
+            found = float(values)
+            return [f"is {found:g}, no whole number"] if found % 1 else _outside(values, space.bounds)
+        case spaces.Hyperbolic():
+            return _off_hyperbolic(space, values)
         case spaces.Rotation(representation="matrix"):
             return _off_rotation(values)
         case spaces.Sphere() | spaces.Rotation():
@@ -137,10 +180,24 @@ def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:
             return []
 
 
+def _off_hyperbolic(space: spaces.Hyperbolic, values: np.ndarray) -> list[str]:
+    if space.model == "lorentz":
+        time, expected = float(values[0]), float(np.hypot(1, np.linalg.norm(values[1:])))
+        if abs(time - expected) > NORM_TOLERANCE / 2 * expected:
+            return [f"has the time coordinate {time:.6g}, not {expected:.6g}"]
+        distance = math.asinh(float(np.linalg.norm(values[1:])))
+    else:
+        norm = float(np.linalg.norm(values))
+        if norm >= 1:
+            return [f"has norm {norm:.6g}, not inside the ball"]
+        distance = 2 * math.atanh(norm)
+    return [] if space.radius is None else _outside(np.asarray(distance), (0.0, space.radius))
+
+
 def _off_rotation(values: np.ndarray) -> list[str]:
     if (determinant := float(np.linalg.det(values))) <= 0:
         return [f"is a reflection, det = {determinant:.3f}"]
-    deviation = float(np.abs(values @ values.T - np.eye(3)).max())
+    deviation = float(np.abs(values @ values.T - np.eye(len(values))).max())
     return [f"is not orthogonal: R R^T is {deviation:.2g} off"] if deviation > ORTHOGONALITY_TOLERANCE else []
 
 

@@ -7,6 +7,7 @@ SPACES = {
     "euclidean2": {"type": "euclidean", "dim": 2, "bounds": [[-1, 1], [5, 9]]},
     "sphere2": {"type": "sphere", "dim": 2},
     "rotation3": {"type": "rotation"},
+    "rotation4": {"type": "rotation", "dim": 4},
     "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10]},
     "compliance3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "log_euclidean"},
     "inertia3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "cholesky"},

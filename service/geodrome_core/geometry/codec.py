@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -77,6 +77,8 @@ class Codec(ABC):
 class BoxCodec(Codec):
     """Reals and vectors of reals; rows are measured in the unit box, after the logarithm for a log scale."""
 
+    RULE: ClassVar[str] = "within the bounds"
+
     dim: int
     bounds: tuple[tuple[float, float], ...] | None
     scale: Literal["linear", "log"]
@@ -105,11 +107,8 @@ class BoxCodec(Codec):
                 values[index] = min(max(item, low), high)
             else:
                 excess = max(low - item, item - high)
-                outside.append(
-                    Fault(
-                        pointer, f"{item:g} is outside [{low:g}, {high:g}] by {excess:.6g}", item, "within the bounds"
-                    )
-                )
+                detail = f"{item:g} is outside [{low:g}, {high:g}] by {excess:.6g}"
+                outside.append(Fault(pointer, detail, item, self.RULE))
         return Reading(values[0] if self.scalar else values, outside=tuple(outside))
 
     def row(self, point: Any) -> Tensor:
@@ -124,7 +123,7 @@ class BoxCodec(Codec):
         warped = low + span * row
         values = (torch.exp(warped) if self.scale == "log" else warped).tolist()
         if self.bounds is not None:
-            values = [_pulled_inside(item, *bounds) for item, bounds in zip(values, self.bounds, strict=True)]
+            values = [pulled_inside(item, *bounds) for item, bounds in zip(values, self.bounds, strict=True)]
         return values[0] if self.scalar else values
 
     def _warp(self, values: Tensor) -> Tensor:
@@ -137,7 +136,7 @@ class BoxCodec(Codec):
         return ends[:, 0], ends[:, 1] - ends[:, 0]
 
 
-def _pulled_inside(value: float, low: float, high: float) -> float:
+def pulled_inside(value: float, low: float, high: float) -> float:
     """The value, moved to where a float32 is within the bounds; within the bounds alone if no float32 is."""
     inner_low, inner_high = _float32_inside(low, +1), _float32_inside(high, -1)
     if inner_low > inner_high:
@@ -185,7 +184,7 @@ class RotationCodec(Codec):
     def read(self, value: Any) -> Reading:
         """A 3x3 matrix, four numbers in the spec's order, ``{w, x, y, z}``, or ``{rotvec: [x, y, z]}`` in radians."""
         if isinstance(value, list | tuple) and len(value) == 3:
-            r, corrections = _orthogonal(matrix(value, 3))
+            r, corrections = orthogonal(self.manifold, matrix(value, 3))
             return Reading(self.write(r), corrections)
         if isinstance(value, dict) and set(value) == {"rotvec"}:
             return Reading(self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))))
@@ -241,10 +240,10 @@ class RotationCodec(Codec):
         return [number(value[letter], f"/{letter}") for letter in "wxyz"]
 
 
-def _orthogonal(r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
-    """Nearest rotation (9,) to a matrix that is nearly one."""
+def orthogonal(manifold: Manifold, r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
+    """Row of the nearest rotation, a point of ``manifold``, to a matrix that is nearly one."""
     determinant = float(torch.linalg.det(r))
-    deviation = float((r @ r.mT - torch.eye(3, dtype=torch.float64)).abs().max())
+    deviation = float((r @ r.mT - torch.eye(len(r), dtype=torch.float64)).abs().max())
     deviation = math.inf if math.isnan(deviation) else deviation  # squares of huge entries are infinite
     rule = "max |R R^T - I| up to 2e-3 and det R > 0"
     if determinant <= 0:
@@ -253,7 +252,7 @@ def _orthogonal(r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
         raise point_fault(f"the rows are not orthonormal: max |R R^T - I| = {deviation:.3g}", r.tolist(), rule)
     if deviation <= ROUNDING:
         return r.flatten(), ()
-    nearest = Rotation().nearest(r.flatten())
+    nearest = manifold.nearest(r.flatten())
     if deviation <= REPORTED:
         return nearest, ()
     return nearest, (Correction("", "the matrix was moved to the nearest rotation", deviation),)

@@ -86,12 +86,17 @@ def steps_per_octave(order: float) -> int:
     return 16
 
 
+def grid_times(steps: int) -> tuple[Float[Tensor, " t"], int]:
+    """Logarithms of the times, ``steps`` to each octave, and how many of them are invisible."""
+    h = math.log(2) / steps
+    log_u = h * torch.arange(math.floor(LOG_FIRST / h), math.ceil(LOG_LAST / h) + 1, dtype=torch.float64)
+    return log_u, int((log_u < LOG_FIRST_VISIBLE).sum())
+
+
 @lru_cache(maxsize=32)
 def grid(kernel: HeatKernel, steps: int) -> Grid:
     """The grid with ``steps`` times to each octave; built on first use."""
-    h = math.log(2) / steps
-    log_u = h * torch.arange(math.floor(LOG_FIRST / h), math.ceil(LOG_LAST / h) + 1, dtype=torch.float64)
-    first = int((log_u < LOG_FIRST_VISIBLE).sum())
+    log_u, first = grid_times(steps)
     heat = kernel.at(torch.exp(log_u[first:]))
     visible = heat.log_peak + kernel.dim / 2 * log_u[first:]
     # Where curvature is invisible, p_u(0) falls as u^(-m/2).

@@ -1,4 +1,4 @@
-"""Squared distances of pairs of points: exact near coincidence, and cheap to differentiate."""
+"""Products and squared distances of pairs of points, cheap to differentiate; distances are exact near coincidence."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from jaxtyping import Float
 from torch import Tensor
 
 
+def are_all_pairs(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> bool:
+    """Whether the pairs are those of two sets, (*b n 1 d) and (*b 1 m d)."""
+    return x.dim() > 2 and y.dim() > 2 and x.shape[-2] == 1 == y.shape[-3] and x.shape[:-3] == y.shape[:-3]
+
+
 def squared_distance(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
     """|x - y|^2 of broadcast pairs, differentiable twice.
 
     For all pairs of two sets, (*b n 1 d) and (*b 1 m d), no array of all differences is kept: the value comes from
     differences, which lose no digits near coincidence, the derivatives from |x|^2 + |y|^2 - 2 <x, y>, a matrix product.
     """
-    if x.dim() < 3 or y.dim() < 3 or x.shape[-2] != 1 or y.shape[-3] != 1 or x.shape[:-3] != y.shape[:-3]:
+    if not are_all_pairs(x, y):
         return ((x - y) ** 2).sum(-1)
     rows, columns = x.squeeze(-2), y.squeeze(-3)
     with torch.no_grad():
@@ -22,3 +27,10 @@ def squared_distance(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Fl
         return value
     product = (rows**2).sum(-1).unsqueeze(-1) + (columns**2).sum(-1).unsqueeze(-2) - 2 * rows @ columns.mT
     return value + (product - product.detach())
+
+
+def inner_product(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
+    """<x, y> of broadcast pairs; for all pairs of two sets a matrix product."""
+    if not are_all_pairs(x, y):
+        return (x * y).sum(-1)
+    return x.squeeze(-2) @ y.squeeze(-3).mT

@@ -11,6 +11,7 @@ from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 
 from tests.strategies import SPECS
@@ -37,6 +38,8 @@ def product(**factors):
         ({"type": "sphere", "dim": 31}, Sphere, 31, 32),
         ({"type": "rotation"}, Rotation, 3, 9),
         ({"type": "rotation", "dim": 3}, Rotation, 3, 9),
+        ({"type": "rotation", "dim": 2}, SpecialOrthogonal, 1, 4),
+        ({"type": "rotation", "dim": 8, "order": None}, SpecialOrthogonal, 28, 64),
         ({"type": "spd"}, SPD, 3, 4),
         ({"type": "spd", "dim": 2, "metric": "affine_invariant"}, SPD, 3, 4),
         ({"type": "spd", "dim": 6, "metric": "log_euclidean"}, LogEuclideanSPD, 21, 36),
@@ -55,7 +58,9 @@ def test_a_spec_gives_its_manifold(spec, kind, dim, width):
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_units_and_frames_are_free_text(spec):
-    space = space_from_spec({**spec, "unit": "N/m", "frame": "tool", "relative_to": None})
+    unit = spec.get("unit", "rad") if spec["type"] in ("torus", "joints") else "N/m"  # of angles it is none
+
+    space = space_from_spec({**spec, "unit": unit, "frame": "tool", "relative_to": None})
 
     assert space.manifold.width == space_from_spec(spec).manifold.width
 
@@ -92,7 +97,17 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
     ("spec", "pointer", "detail"),
     [
         ({}, "/type", "unknown type None"),
-        ({"type": "torus"}, "/type", "unknown type 'torus'"),
+        ({"type": "choice"}, "/type", "unknown type 'choice'"),
+        ({"type": "torus"}, "/dim", "dim is None"),
+        ({"type": "torus", "dim": 33}, "/dim", "dim is 33"),
+        ({"type": "torus", "dim": 2, "unit": "turn"}, "/unit", "unit is 'turn'"),
+        ({"type": "joints", "bounds": [[0, 1]], "unit": "degrees"}, "/unit", "unit is 'degrees'"),
+        ({"type": "joints"}, "/bounds", "expected a pair for each joint, got None"),
+        ({"type": "joints", "bounds": []}, "/bounds", "expected a pair for each joint, got []"),
+        ({"type": "joints", "bounds": [[0, 1], [2, 2]]}, "/bounds/1", "both bounds are 2: nothing to search"),
+        ({"type": "integer"}, "/bounds", "expected [low, high], got None"),
+        ({"type": "integer", "bounds": [0, 2.5]}, "/bounds", "[0, 2.5] are no whole numbers"),
+        ({"type": "integer", "bounds": [0, 2e16]}, "/bounds", "[0, 2e+16] is too large to tell neighbours apart"),
         ({"type": ["real"]}, "/type", "unknown type ['real']"),
         ({"type": "sphere"}, "/dim", "dim is None"),
         ({"type": "sphere", "dim": 0}, "/dim", "dim is 0"),
@@ -100,7 +115,14 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
         ({"type": "sphere", "dim": "2"}, "/dim", "dim is '2'"),
         ({"type": "sphere", "dim": True}, "/dim", "dim is True"),
         ({"type": "euclidean", "dim": 65}, "/dim", "dim is 65"),
-        ({"type": "rotation", "dim": 2}, "/dim", "dim is 2"),
+        ({"type": "rotation", "dim": 1}, "/dim", "dim is 1"),
+        ({"type": "rotation", "dim": 9}, "/dim", "dim is 9"),
+        (
+            {"type": "rotation", "dim": 2, "representation": "quaternion"},
+            "/representation",
+            "rotations of dim 2 have no quaternion",
+        ),
+        ({"type": "rotation", "dim": 4, "order": "wxyz"}, "/order", "the matrices of dim 4 have no order"),
         ({"type": "spd", "dim": 3}, "/dim", "dim is 3"),
         ({"type": "spd", "dim": 7, "metric": "cholesky"}, "/dim", "dim is 7"),
         ({"type": "rotation", "representation": "euler"}, "/representation", "representation is 'euler'"),

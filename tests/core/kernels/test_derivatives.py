@@ -29,6 +29,12 @@ def rows(*points: list[float]) -> Tensor:
     return torch.tensor(points, dtype=torch.float64)
 
 
+def diagonal(*values: float) -> Tensor:
+    return torch.diag(torch.tensor(values, dtype=torch.float64)).reshape(1, -1)
+
+
+IDENTITY4 = diagonal(1, 1, 1, 1)
+
 SINGULAR: dict[str, tuple[str, Tensor, Tensor]] = {
     "same-number": ("R1", rows([0.3]), rows([0.3])),
     "same-vector": ("R3", rows([0.3, 0, -1]), rows([0.3, 0, -1])),
@@ -39,6 +45,15 @@ SINGULAR: dict[str, tuple[str, Tensor, Tensor]] = {
     "opposite-far": ("S31", rows([1] + 31 * [0]), rows([-1] + 31 * [0])),
     "same-rotation": ("SO3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 0, 0, 0, 1, 0, 0, 0, 1])),
     "half-turn": ("SO3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([-1, 0, 0, 0, -1, 0, 0, 0, 1])),
+    "same-turn": ("SO2", rows([0.6, -0.8, 0.8, 0.6]), rows([0.6, -0.8, 0.8, 0.6])),
+    "opposite-turn": ("SO2", rows([1, 0, 0, 1]), rows([-1, 0, 0, -1])),
+    "same-rotation4": ("SO4", IDENTITY4, IDENTITY4),
+    "half-turn4": ("SO4", IDENTITY4, diagonal(-1, -1, 1, 1)),
+    "two-half-turns": ("SO4", IDENTITY4, diagonal(-1, -1, -1, -1)),
+    "equal-angles": ("SO4", IDENTITY4, rows([0.6, -0.8, 0, 0, 0.8, 0.6, 0, 0, 0, 0, 0.6, -0.8, 0, 0, 0.8, 0.6])),
+    "opposite-angles": ("SO4", IDENTITY4, rows([0.6, -0.8, 0, 0, 0.8, 0.6, 0, 0, 0, 0, 0.6, 0.8, 0, 0, -0.8, 0.6])),
+    "same-rotation5": ("SO5", diagonal(1, -1, -1, 1, 1), diagonal(1, -1, -1, 1, 1)),
+    "two-half-turns5": ("SO5", diagonal(1, 1, 1, 1, 1), diagonal(-1, -1, -1, 1, -1)),
     "same-matrix": ("SPD2", rows([2, 1, 1, 3]), rows([2, 1, 1, 3])),
     "identity-twice": ("SPD2", rows([1, 0, 0, 1]), rows([1, 0, 0, 1])),
     "equal-eigenvalues": ("SPD2", rows([1, 0, 0, 1]), rows([3, 0, 0, 3])),
@@ -168,7 +183,8 @@ def test_near_coincidence_the_gradient_is_the_curvature_times_the_step(name, nu,
 
 @twice_differentiable
 @pytest.mark.parametrize(
-    "name", ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "log-SPD3", "cholesky-SPD3", "H2", "H3", "H8"]
+    "name",
+    ["R1", "R3", "S1", "S2", "S10", "S31", "SO3", "SO2", "SO4", "SO5", "log-SPD3", "cholesky-SPD3", "H2", "H3", "H8"],
 )
 def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name, nu):
     """All but products are isotropic: k is 1 - c |xi|^2 / 2 + … for each direction xi."""
@@ -183,7 +199,7 @@ def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name,
 
 @pytest.mark.parametrize("kappa", [0.3, 1.0])
 @pytest.mark.parametrize(
-    "name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SPD2", "SPD3", "log-SPD3", "H2", "H3", "H8"]
+    "name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SO4", "SO5", "SPD2", "SPD3", "log-SPD3", "H2", "H3", "H8"]
 )
 def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     """With u = kappa^2 / 2, dk/du = L k(x, y) - k(x, y) L k(x, x), for k is normalized. L is the Laplacian in x."""
@@ -206,7 +222,7 @@ def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
 
 @pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
 @pytest.mark.parametrize("kappa", [0.1, 5.0])
-@pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SPD2", "SPD3", "H2", "H3"])
+@pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SO4", "SPD2", "SPD3", "H2", "H3"])
 def test_the_derivative_in_the_lengthscale_is_that_of_differences(name, kappa, nu):
     kernel, manifold = kernel_of(name, nu=nu), manifold_of(name)
     x = random_rows(name, 6)

@@ -21,7 +21,8 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "kernel_reference.j
 
 SPECS: dict[str, Callable] = {
     "sphere": lambda dim: {"type": "sphere", "dim": dim},
-    "so": lambda _: {"type": "rotation"},
+    "torus": lambda dim: {"type": "torus", "dim": dim},
+    "so": lambda dim: {"type": "rotation", "dim": dim},
     "spd": lambda dim: {"type": "spd", "dim": dim},
     "euclidean": lambda dim: {"type": "euclidean", "dim": dim},
     "hyperbolic": lambda dim: {"type": "hyperbolic", "dim": dim},
@@ -65,7 +66,9 @@ def about_z(*angles: float) -> Tensor:
     ("name", "dim"),
     [("sphere", dim) for dim in (1, 2, 3, 5, 10)]
     + [("hyperbolic", dim) for dim in (2, 3, 4, 5)]
-    + [("so", 3), ("spd", 2), ("euclidean", 3), ("S3xR3", [3, 3])],
+    + [("torus", dim) for dim in (2, 3)]
+    + [("so", dim) for dim in (2, 3, 4)]
+    + [("spd", 2), ("euclidean", 3), ("S3xR3", [3, 3])],
 )
 def test_kernels_have_the_values_of_mpmath(name, dim):
     """At distances from 0.05 to almost the antipode, kappa from 0.05 to 3, nu = 0.5, 0.8, 1.5, 2.5 and infinity."""

@@ -105,9 +105,11 @@ def test_moving_all_points_changes_nothing(nu):
 
 
 @every_smoothness
-def test_rotations_may_be_turned_on_either_side_and_inverted(nu):
-    kernel, x = kernel_of("SO3", nu=nu), random_rows("SO3", 12)
-    r, left, right = x.unflatten(-1, (3, 3)), orthogonal(3, seed=1), orthogonal(3, seed=2)
+@pytest.mark.parametrize("name", ["SO3", "SO2", "SO4", "SO5"])
+def test_rotations_may_be_turned_on_either_side_and_inverted(name, nu):
+    kernel, x = kernel_of(name, nu=nu), random_rows(name, 12)
+    size = math.isqrt(x.shape[-1])
+    r, left, right = x.unflatten(-1, (size, size)), orthogonal(size, seed=1), orthogonal(size, seed=2)
 
     k = gram(kernel, x)
 
