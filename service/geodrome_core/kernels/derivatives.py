@@ -66,7 +66,9 @@ class _OnDemand(torch.autograd.Function):
                 for derivative, row in zip(derivatives, ctx.second(), strict=True)
             ]
         needed = ctx.needs_input_grad[-count:]
-        products = [gradients[0] * part if is_needed else None for part, is_needed in zip(derivatives, needed, strict=True)]
+        products = [
+            gradients[0] * part if is_needed else None for part, is_needed in zip(derivatives, needed, strict=True)
+        ]
         return None, None, *[None] * count, *products
 
 
@@ -78,8 +80,10 @@ def carried(value: Tensor, carrier: Tensor) -> Tensor:
 class _Carried(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, value: Tensor, carrier: Tensor) -> Tensor:
+        del ctx, carrier
         return value.view_as(value)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        del ctx
         return None, gradients[0]

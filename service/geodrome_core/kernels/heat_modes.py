@@ -12,7 +12,6 @@ all of it near coincidence, is left to the Gaussian.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,9 +86,7 @@ class HeatModes:
         return self.peak @ _polynomials(u) - self.gap * u - self.decay * torch.log1p(u / MIDDLE_TIME)
 
 
-def reduced(
-    quotient: Float[Tensor, "q n"], modes: int
-) -> tuple[Float[Tensor, "n modes"], Float[Tensor, "q modes"]]:
+def reduced(quotient: Float[Tensor, "q n"], modes: int) -> tuple[Float[Tensor, "n modes"], Float[Tensor, "q modes"]]:
     """The functions f_r at all nodes of the shape, and the coefficients of the a_r, from the bracket at node times."""
     left, singular, right = torch.linalg.svd(quotient - 1, full_matrices=False)
     amplitude = chebyshev_transform(len(quotient)) @ (left[:, :modes] * singular[:modes])

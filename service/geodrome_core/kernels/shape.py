@@ -5,8 +5,8 @@ The shape is what is left of X^-1 Y when its determinant is made 1: the eigenval
     SPD(2):  m = tr M / 2 - 1 = cosh r - 1, with eigenvalues exp(r), exp(-r)
     SPD(3):  m = (tr M + tr M^-1) / 2 - 3,    d = (tr M - tr M^-1) / 2
 
-X -> X^-1 is an isometry and turns d into -d: what a kernel needs of SPD(3) is smooth in m and delta = d^2, at equal
-eigenvalues too. Two eigenvalues are equal where delta is largest: with v such that m = 2 v (v + 3), at 4 (v + 2) v^3.
+X -> X^-1 is an isometry and turns d into -d: what a kernel needs of SPD(3) is smooth in m and delta = d^2, also at
+equal eigenvalues. Two are equal where delta is largest: with v such that m = 2 v (v + 3), at 4 (v + 2) v^3.
 
 Panels divide log(1 + v) (v = m on SPD(2)): a function that is analytic for v > -2 has there singularities no nearer than
 i pi, at every v. Across them runs T = delta / (4 (v + 2) v^3) in [0, 1], or rather log(1 + v (1 - T) / 4), for the layer
@@ -16,7 +16,7 @@ at T = 1 is as thin as 1 / v. In the first panel that is no smooth coordinate; t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import torch
 from jaxtyping import Float, Int
@@ -56,7 +56,7 @@ class ShapePanels:
         self.is_planar = is_planar
         self.count = len(degrees)
         ends = list(accumulate((sum(counts) for counts in degrees), initial=0))
-        self.rows = [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+        self.rows = [slice(start, stop) for start, stop in pairwise(ends)]
         edge = torch.tensor(FIRST, dtype=torch.float64)
         v = torch.expm1(edge)
         self.first_m = float(self._m(v))
@@ -64,14 +64,16 @@ class ShapePanels:
         self._last_v = float(torch.expm1(edge + WIDTH * (self.count - 1)))
 
     def nodes(self, panel: int, shape: tuple[int, int]) -> tuple[Float[Tensor, "nx nz"], Float[Tensor, "nx nz"]]:
-        """m and delta at Chebyshev nodes, ``shape`` of them along and across a panel (in the first one, in T)."""
+        """The m and delta of Chebyshev nodes, ``shape`` of them along and across a panel (in the first one, in T)."""
         x, z = (0.5 * (1 + chebyshev_nodes(count))[:, None] for count in shape)
         if panel == 0:
             m = self.first_m * x
             v = self._v(m)
             return m.expand(shape), _largest_delta(v) * z.mT
         v = torch.expm1(FIRST + WIDTH * (panel - 1 + x))
-        return self._m(v).expand(shape), _largest_delta(v) * (1 - torch.expm1(z.mT * torch.log1p(THIN * v)) / (THIN * v))
+        return self._m(v).expand(shape), _largest_delta(v) * (
+            1 - torch.expm1(z.mT * torch.log1p(THIN * v)) / (THIN * v)
+        )
 
     def locate(
         self, m: Float[Tensor, " p"], delta: Float[Tensor, " p"]
@@ -90,7 +92,7 @@ class ShapePanels:
     def coordinates(
         self, panel: int, m: Float[Tensor, "*b"], delta: Float[Tensor, "*b"]
     ) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
-        """x and z of one panel but the first."""
+        """The coordinates of any panel but the first."""
         v = self._v(m)
         x = 2 * ((torch.log1p(v) - FIRST) / WIDTH + 1 - panel) - 1
         return x, 2 * _across(v, delta) - 1

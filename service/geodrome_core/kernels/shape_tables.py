@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.kernels.chebyshev import chebyshev, chebyshev_nodes
-from geodrome_core.kernels.shape import FIRST, THIN, WIDTH, ShapePanels
+from geodrome_core.kernels.shape import WIDTH, ShapePanels
 
 
 def fit(panels: ShapePanels, panel: int, values: Float[Tensor, "nx nz c"]) -> Float[Tensor, "k c"]:
@@ -58,7 +58,9 @@ def _planar_derivatives(panels: ShapePanels, panel: int, table: Float[Tensor, "k
     shape = (max(counts) + 2, len(counts) + 2)
     basis = basis_at_nodes(panels, panel, shape)
     x, z, xx, xz, zz = (basis @ part for part in derivatives)  # (nodes, c)
-    x_m, x_mm, z_m, z_d, z_mm, z_md, z_dd = (part.reshape(-1, 1) for part in _coordinate_derivatives(panels, panel, shape))
+    x_m, x_mm, z_m, z_d, z_mm, z_md, z_dd = (
+        part.reshape(-1, 1) for part in _coordinate_derivatives(panels, panel, shape)
+    )
     chained = [
         x * x_m + z * z_m,
         z * z_d,
@@ -96,9 +98,7 @@ def _derivative_matrices(counts: tuple[int, ...]) -> tuple[Float[Tensor, "k k"],
     return along, across
 
 
-def _coordinate_derivatives(
-    panels: ShapePanels, panel: int, shape: tuple[int, int]
-) -> list[Float[Tensor, "nx nz"]]:
+def _coordinate_derivatives(panels: ShapePanels, panel: int, shape: tuple[int, int]) -> list[Float[Tensor, "nx nz"]]:
     """Derivatives of the coordinates at the nodes: x in m, mm; z in m, delta, mm, m delta, delta delta."""
     m, delta = (part.clone().requires_grad_() for part in panels.nodes(panel, shape))
     x, z = panels.coordinates(panel, m, delta)

@@ -18,7 +18,7 @@ class SPDMatern(GeodesicKernel):
     def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """A mixture of heat kernels in the invariants of X^-1 Y."""
         modes = spd2_modes() if x.shape[-1] == 4 else spd3_modes()
-        return spd_profile(modes, self.nu, kappa, *invariants(x, y), definition=self.definition)
+        return spd_profile(modes, self.nu, kappa, invariants(x, y), definition=self.definition)
 
     def _symmetric(self, x: Float[Tensor, "n d"], kappa: Tensor) -> Float[Tensor, "n n"]:
         """Of all pairs: what they need of each point is found once, and half of them are looked up."""

@@ -2,9 +2,9 @@
 
 SPD(2) with the affine-invariant metric is isometric to R x H^2 with the hyperbolic metric doubled:
 
-    distance^2 = (log det X - log det Y)^2 / 2 + 2 r^2,     h_u(X, Y) = exp(-(log det X - log det Y)^2 / 8u) h^{H2}_{u/2}(r)
+    distance^2 = s + 2 r^2,     h_u(X, Y) = exp(-s / 4u) h^{H2}_{u/2}(r),
 
-with cosh r = tr(X^-1 Y) / (2 sqrt(det(X^-1 Y))).
+    s = (log det X - log det Y)^2 / 2,     cosh r = tr(X^-1 Y) / (2 sqrt(det(X^-1 Y))).
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ def spd2_modes() -> HeatModes:
     integrals = torch.stack([plane_integral(points, float(u) / 2) for u in node_times()])
     functions, amplitude = reduced(integrals[:, 1:] / integrals[:, :1], MODES)
     r = 2 * torch.asinh(torch.sqrt(w / 2))
-    values = torch.cat([functions, (2 * r**2 / w)[:, None], torch.zeros(len(w), 1, dtype=torch.float64)], -1).unflatten(0, (PANELS, *shape))
+    values = torch.cat([functions, (2 * r**2 / w)[:, None], torch.zeros(len(w), 1, dtype=torch.float64)], -1).unflatten(
+        0, (PANELS, *shape)
+    )
     table = torch.cat([fit(panels, panel, values[panel]) for panel in range(PANELS)])
     return HeatModes(2, GAP, DECAY, panels, table, amplitude, peak_coefficients(torch.log(integrals[:, 0]), DECAY))

@@ -1,7 +1,7 @@
 """The heat kernel of SPD(3) over its Gaussian, by quadrature: slow and exact, the source of the shipped table.
 
-Flensted-Jensen's reduction leads from SL(3, R) / SO(3) to SL(3, C) / SU(3), where the heat kernel is elementary. With eta
-the logarithms of the eigenvalues of X^-1 Y, less their mean, E_i = exp(eta_i / 2),
+Flensted-Jensen's reduction leads from SL(3, R) / SO(3) to SL(3, C) / SU(3), where the heat kernel is elementary. With
+eta the logarithms of the eigenvalues of X^-1 Y, less their mean, E_i = exp(eta_i / 2),
 
     p_u(eta) ~ u^(-9/2) exp(-u/2) integral over v in R^3 of  A(zeta) exp(-|zeta|^2 / 4u) / sqrt(1 + |v|^2 / 2),
     A(zeta) = product over pairs of  alpha / sinh alpha,  alpha = (zeta_i - zeta_j) / 4,

@@ -1,6 +1,6 @@
-"""The shipped table of SPD(3)'s heat kernels: loaded at first use, made by ``python -m geodrome_core.kernels.spd3_table``.
+"""The shipped table of SPD(3)'s heat kernels: loaded at first use.
 
-Making it takes some ten minutes of quadrature; it has no random part.
+It is made by ``python -m geodrome_core.kernels.spd3_table``: ten minutes of quadrature, without a random part.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.kernels.heat_modes import HeatModes, node_times, peak_coefficients, reduced
-from geodrome_core.kernels.chebyshev import chebyshev_transform
-from geodrome_core.kernels.shape import Degrees, ShapePanels
+from geodrome_core.kernels.shape import ShapePanels
 from geodrome_core.kernels.shape_tables import basis_at_nodes, fit
 from geodrome_core.kernels.spd3_heat import integrals, log_eigenvalues
 
@@ -110,7 +109,7 @@ def fit_square(panels: ShapePanels, panel: int, ratio: Float[Tensor, "nx nz"]) -
     return out
 
 
-def _significant(counts: list[int], sizes: Float[Tensor, " k"]) -> tuple[list[int], Tensor]:
+def _significant(counts: tuple[int, ...], sizes: Float[Tensor, " k"]) -> tuple[list[int], Tensor]:
     """How many polynomials in x each T_j(z) needs, never more for a higher j; and their rows."""
     found: list[int] = []
     kept = torch.zeros(len(sizes), dtype=torch.bool)

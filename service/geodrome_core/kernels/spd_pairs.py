@@ -6,8 +6,8 @@ F = diag(l_X)^-1 N_X^-1 N_Y diag(l_Y). When determinants are made 1,
     s = (log det Y - log det X)^2 / n,    tr M = |F|^2,    tr M^-1 = |F^-1|^2,
 
 and the entries of N_X^-1 N_Y - 1 are differences: m is a sum of squares that vanish with X - Y, and keeps its digits
-where points nearly coincide. Derivatives come from the matrix products tr M = <X^-1, Y>, tr M^-1 = <X, Y^-1>, so that no
-array of all pairs is kept for each number.
+where points almost coincide. Derivatives come from the matrix products tr M = <X^-1, Y>, tr M^-1 = <X, Y^-1>, so that
+no array of all pairs is kept for each number.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _inner(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor
 
 
 def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[Tensor, "*#b"]]:
-    """m and d, a few pairs at a time; of one set of points with itself, little more than half."""
+    """The m and d of pairs, a few at a time; of one set of points with itself, little more than half."""
     columns = [[*points.pivots.unbind(-1), *points.unit.unbind(-1)] for points in (first, second)]
     shape = torch.broadcast_shapes(first.level.shape, second.level.shape)
     of_size = _of_two if first.size == 2 else _of_three

@@ -2,7 +2,8 @@
 
 A Matérn kernel is a mixture of the heat kernels of ``heat_modes``, with weights w_j at times u_j:
 
-    k = sum over j of w_j h_{u_j} = M_0(y) + sum over r of M_r(y) f_r(shape),    y = R^2 = s + m A(shape) + delta B(shape),
+    k = sum over j of w_j h_{u_j} = M_0(y) + sum over r of M_r(y) f_r(shape),
+    y = R^2 = s + m A(shape) + delta B(shape),
     M_0(y) = sum of w_j exp(-y / 4 u_j),    M_r(y) = sum of w_j a_r(u_j) exp(-y / 4 u_j).
 
 M_0 is the flat kernel of the distance, and holds all that is singular where points coincide; the f_r vanish there. For
@@ -12,7 +13,6 @@ kappa), five or six for lengthscales near 1.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -26,41 +26,31 @@ from geodrome_core.kernels.derivatives import with_derivatives, with_derivatives
 from geodrome_core.kernels.heat import flat_heat
 from geodrome_core.kernels.heat_modes import HeatModes
 from geodrome_core.kernels.lookup import look_up_all
-from geodrome_core.kernels.matern import Definition, Times, grid, steps_per_octave, weights
-from geodrome_core.kernels.panels import NODES
+from geodrome_core.kernels.matern import Definition
+from geodrome_core.kernels.spd_mixtures import BY_KAPPA, BY_NU, BY_X, BY_XX, VALUE, rotated_mixtures
 
 CHUNK = 16_384
 """Pairs looked up at once."""
-
-NEGLIGIBLE = 5e-12
-"""Singular values of the M_r that are left out; the f_r, orthonormal on thousands of nodes, are below 0.2."""
-
-NEGLIGIBLE_WEIGHT = 1e-19
-"""Of a heat time."""
-
-VALUE, BY_X, BY_XX, BY_KAPPA, BY_NU = range(5)
-"""Tables of the M_r: value, derivatives in x = y / 2 kappa^2, and in kappa and nu at the same y."""
 
 
 def spd_profile(
     modes: HeatModes,
     nu: Tensor,
     kappa: Tensor,
-    s: Float[Tensor, "*b"],
-    m: Float[Tensor, "*b"],
-    d: Float[Tensor, "*b"],
+    pairs: tuple[Float[Tensor, "*b"], Float[Tensor, "*b"], Float[Tensor, "*b"]],
     *,
     definition: Definition = "paper",
 ) -> Float[Tensor, "*b"]:
-    """Matérn kernel at s, m and d, differentiable twice in them, once in ``kappa`` and ``nu``.
+    """Matérn kernel of pairs of matrices, differentiable twice in what is known of them, once in ``kappa`` and ``nu``.
 
     Args:
         modes: The space's heat kernels.
         nu: Smoothness, a tensor of one number; infinite for the SE kernel.
         kappa: Lengthscale, a tensor of one number.
-        s, m, d: Of pairs of matrices, see ``spd_pairs``.
+        pairs: Their s, m and d, see ``spd_pairs``.
         definition: Which kernel is meant.
     """
+    s, m, d = pairs
     variables = [s, m, d * d] if modes.panels.is_planar else [s, m]
     scales = {column: scale for column, scale in ((BY_KAPPA, kappa), (BY_NU, nu)) if scale.requires_grad}
     is_curved = any(variable.requires_grad for variable in variables)
@@ -143,38 +133,39 @@ class _Table:
         """Positions of some pairs, and what is looked up for them."""
         flat = self.flat[:, tables].flatten(1)
         shape = self.shape[:orders].flatten(0, 1)
+        panels = self.modes.panels
         start = 0
-        for s, m, *rest in zip(*(variable.split(CHUNK) for variable in variables), strict=True):
-            delta = rest[0] if rest else torch.zeros_like(m)
-            order, looked_up = self.modes.panels.evaluate(shape, m, delta)
-            s, m, delta = s[order], m[order], delta[order]
+        for chunk in zip(*(variable.split(CHUNK) for variable in variables), strict=True):
+            shape_of_pair = chunk[1], chunk[2] if panels.is_planar else torch.zeros_like(chunk[1])
+            order, looked_up = panels.evaluate(shape, *shape_of_pair)
             looked_up = looked_up.unflatten(0, (orders, -1))
-            modes, a, b = looked_up[:, :-2], looked_up[:, -2], looked_up[:, -1]
-            square = m * a + delta * b
-            # By the product rule, what comes from the factors m and delta.
-            for number, terms in enumerate(LEIBNIZ[len(variables)][:orders]):
-                for factor, of, lower in terms:
-                    square[number] += factor * (a if of == "m" else b)[lower]
-            x = (s + square[0]) / self.unit
+            m, delta = (part[order] for part in shape_of_pair)
+            square = _square(m, delta, looked_up[:, -2], looked_up[:, -1], is_planar=panels.is_planar)
+            x = (chunk[0][order] + square[0]) / self.unit
             mixtures = flat_heat().panels.evaluate(flat, x).mT.contiguous().unflatten(0, (len(tables), -1))
-            yield order + start, _Factors(x, square, mixtures, modes)
+            yield order + start, _Factors(x, square, mixtures, looked_up[:, :-2])
             start += len(order)
 
 
-LEIBNIZ: dict[int, list[list[tuple[int, str, int]]]] = {
-    2: [[], [(1, "m", 0)], [(2, "m", 1)]],
-    3: [
-        [],
-        [(1, "m", 0)],
-        [(1, "delta", 0)],
-        [(2, "m", 1)],
-        [(1, "m", 2), (1, "delta", 1)],
-        [(2, "delta", 2)],
-    ],
-}
-"""For two and three variables and each derivative of m A + delta B, in m, delta, mm, m delta, delta delta (m, mm with two
-variables): the terms in which a factor m or delta was differentiated, by their number and by the derivative that is left.
-"""
+def _square(
+    m: Float[Tensor, " p"],
+    delta: Float[Tensor, " p"],
+    a: Float[Tensor, "o p"],
+    b: Float[Tensor, "o p"],
+    *,
+    is_planar: bool,
+) -> Float[Tensor, "o p"]:
+    """The shape's part of R^2, m A + delta B, and as many derivatives as A and B have."""
+    out = m * a + delta * b
+    if len(out) > 1:
+        out[1] += a[0]
+    if len(out) > 2:
+        out[2] += b[0] if is_planar else 2 * a[1]
+    if len(out) > 3:
+        out[3] += 2 * a[1]
+        out[4] += a[2] + b[1]
+        out[5] += 2 * b[2]
+    return out
 
 
 @dataclass(frozen=True)
@@ -201,46 +192,7 @@ class _Factors:
 
 @lru_cache(maxsize=16)
 def _table(modes: HeatModes, nu: float, kappa: float, definition: Definition) -> _Table:
-    mixtures = _mixtures(modes, nu, kappa, definition)
-    panels = flat_heat().panels
-    # One knot of each panel tells which combinations of the f_r are needed.
-    knots = slice(NODES // 2, None, NODES)
-    x = panels.knots[knots]
-    sizes = [torch.ones_like(x), x, x**2, torch.full_like(x, kappa), torch.ones_like(x)]
-    samples = [
-        size[:, None] * (rows[:, knots].mT @ weight[:, 1:]) for size, (weight, rows) in zip(sizes, mixtures, strict=True)
-    ]
-    _, singular, right = torch.linalg.svd(torch.cat(samples), full_matrices=False)
-    rotation = right[singular > NEGLIGIBLE].mT  # (modes, r)
-    values = [torch.cat([weight[:, :1], weight[:, 1:] @ rotation], -1).mT @ rows for weight, rows in mixtures]
-    flat = panels.coefficients(torch.cat(values)).unflatten(-1, (len(values), -1))
+    flat, rotation = rotated_mixtures(modes, nu, kappa, definition)
     modal, square = modes.derivatives.split([len(rotation), 2], dim=-1)
     shape = torch.cat([modal @ rotation, square], -1).movedim(0, -1).contiguous()
     return _Table(modes, 2 * kappa**2, nu <= 1, flat, shape)
-
-
-def _mixtures(
-    modes: HeatModes, nu: float, kappa: float, definition: Definition
-) -> list[tuple[Float[Tensor, "t r"], Float[Tensor, "t k"]]]:
-    """For each table: the weights of 1 and of the a_r at some times, and the flat heat kernels there."""
-    flat = flat_heat()
-    one, zero = torch.ones(1, 1, dtype=torch.float64), torch.zeros(1, 1, dtype=torch.float64)
-    if math.isinf(nu):
-        heat = flat.at(torch.tensor([0.5], dtype=torch.float64))
-        u = torch.tensor([kappa**2 / 2], dtype=torch.float64)
-        weight = torch.cat([one, modes.amplitudes(u)], -1)
-        slope = torch.cat([zero, modes.slopes(u)], -1)
-        by_kappa = torch.cat([kappa * slope, 2 / kappa * weight])
-        both = torch.cat([heat.h, flat.panels.knots * heat.h])
-        return [(weight, heat.h), (weight, -heat.q), (weight, heat.q2), (by_kappa, both), (0 * weight, heat.h)]
-    # The flat kernels know a lengthscale of 1: their times are u / kappa^2.
-    on = grid(flat, steps_per_octave(nu if definition == "paper" else nu + modes.dim / 2))
-    log_u = on.log_u + 2 * math.log(kappa)
-    times = Times(log_u, on.visible, modes.log_peak(torch.exp(log_u)), modes.gap, is_compact=False)
-    found = weights(times, nu, kappa, definition)
-    kept = found[0] > NEGLIGIBLE_WEIGHT
-    amplitudes = modes.amplitudes(torch.exp(log_u[on.visible][kept]))
-    factors = torch.cat([one.expand(len(amplitudes), 1), amplitudes], -1)
-    weight, by_kappa, by_nu = (part[kept, None] * factors for part in found)
-    h, q, q2 = on.heat.h[kept], on.heat.q[kept], on.heat.q2[kept]
-    return [(weight, h), (weight, -q), (weight, q2), (by_kappa, h), (by_nu, h)]

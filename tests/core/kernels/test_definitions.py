@@ -23,9 +23,7 @@ def covariances(name: str, x: Tensor, *, nu: float, kappa: float, definition: st
 
 
 @pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
-@pytest.mark.parametrize(
-    "name", [name for name in SPACES if name not in CURVED and name != "tool"]
-)
+@pytest.mark.parametrize("name", [name for name in SPACES if name not in CURVED and name != "tool"])
 def test_on_compact_and_on_flat_spaces_they_are_one(name, nu):
     x = random_rows(name, 8)
 

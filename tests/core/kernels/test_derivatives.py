@@ -199,7 +199,8 @@ def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name,
 
 @pytest.mark.parametrize("kappa", [0.3, 1.0])
 @pytest.mark.parametrize(
-    "name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SO4", "SO5", "SPD2", "SPD3", "log-SPD3", "H2", "H3", "H8"]
+    "name",
+    ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SO4", "SO5", "SPD2", "SPD3", "log-SPD3", "H2", "H3", "H8"],
 )
 def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     """With u = kappa^2 / 2, dk/du = L k(x, y) - k(x, y) L k(x, x), for k is normalized. L is the Laplacian in x."""

@@ -1,4 +1,4 @@
-"""The kernels of SPD(2) and SPD(3): the integrals they stand for, their tables, and pairs that are near, far or special."""
+"""The kernels of SPD(2) and SPD(3): the integrals they stand for, their tables, and pairs both near and far."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def test_the_quadrature_solves_the_radial_heat_equation(u, eta):
 
     def log_p(points: Tensor, times: Tensor) -> Tensor:
         integral = integrals(points - points.mean(-1, keepdim=True), times)
-        return torch.log(integral) - ((points**2).sum(-1) / 4 + 3 * (times * torch.log(times))[:, None]) / times[:, None]
+        return (
+            torch.log(integral) - ((points**2).sum(-1) / 4 + 3 * (times * torch.log(times))[:, None]) / times[:, None]
+        )
 
     lines = torch.stack([at + offsets[:, None] * torch.eye(3, dtype=torch.float64)[i] for i in range(3)])  # (3, 7, 3)
     values = log_p(lines.flatten(0, 1), tensor(u))[0].unflatten(0, (3, 7))
