@@ -8,9 +8,9 @@ The shape is what is left of X^-1 Y when its determinant is made 1: the eigenval
 X -> X^-1 is an isometry and turns d into -d: what a kernel needs of SPD(3) is smooth in m and delta = d^2, also at
 equal eigenvalues. Two are equal where delta is largest: with v such that m = 2 v (v + 3), at 4 (v + 2) v^3.
 
-Panels divide log(1 + v) (v = m on SPD(2)): a function that is analytic for v > -2 has there singularities no nearer than
-i pi, at every v. Across them runs T = delta / (4 (v + 2) v^3) in [0, 1], or rather log(1 + v (1 - T) / 4), for the layer
-at T = 1 is as thin as 1 / v. In the first panel that is no smooth coordinate; there it is m and delta themselves.
+Panels divide log(1 + v) (v = m on SPD(2)): a function that is analytic for v > -2 has there singularities no nearer
+than i pi, at every v. Across them runs T = delta / (4 (v + 2) v^3) in [0, 1], or rather log(1 + v (1 - T) / 4), for the
+layer at T = 1 is as thin as 1 / v. In the first panel that is no smooth coordinate; m and delta themselves are.
 """
 
 from __future__ import annotations
