@@ -84,8 +84,8 @@ def baseline_for(
         nu: Smoothness of ``euclidean_matern`` and ``eigen_product``.
 
     Raises:
-        ValueError: A factor is no sphere and no SPD(n) for which ``geodesic_se`` has a bound; or is not SPD(2) or SPD(3)
-            with its affine-invariant metric, for ``eigen_product``.
+        ValueError: A factor is no sphere and no SPD(n) for which ``geodesic_se`` has a bound; or, for
+            ``eigen_product``, is not SPD(2) or SPD(3) with its affine-invariant metric.
     """
     kernels: list[GeodesicKernel] = []
     for name, factor in space.factors.items():
