@@ -20,21 +20,22 @@ def runs(panel: Int[Tensor, " p"], count: int) -> tuple[Int[Tensor, " p"], list[
     return order, [(index, stops[index] - size, stops[index]) for index, size in enumerate(sizes.tolist()) if size]
 
 
-def look_up_all(look_up: Callable[..., Float[Tensor, "p c"]], *arguments: Float[Tensor, "*b"]) -> Float[Tensor, "*b c"]:
+def look_up_all(look_up: Callable[..., Float[Tensor, "c p"]], *arguments: Float[Tensor, "*b"]) -> Float[Tensor, "c *b"]:
     """Values at arguments of any shape; of symmetric matrices, little more than half is looked up."""
     shape = arguments[0].shape
     is_symmetric = len(shape) == 2 and len(arguments[0]) >= SMALLEST_MATRIX
     if not is_symmetric or not all(torch.equal(argument, argument.mT) for argument in arguments):
         values = look_up(*(argument.flatten() for argument in arguments))
-        return values.reshape(*shape, values.shape[-1])
+        return values.reshape(len(values), *shape)
     out: Tensor | None = None
     for start in range(0, shape[0], BLOCK):
         rows, rest = slice(start, start + BLOCK), slice(start, None)
         strips = [argument[rows, rest] for argument in arguments]
-        values = look_up(*(strip.flatten() for strip in strips)).reshape(*strips[0].shape, -1)
+        values = look_up(*(strip.flatten() for strip in strips))
+        values = values.reshape(len(values), *strips[0].shape)
         if out is None:
-            out = values.new_empty(*shape, values.shape[-1])
-        out[rows, rest] = values
-        out[rest, rows] = values.transpose(0, 1)
+            out = values.new_empty(len(values), *shape)
+        out[:, rows, rest] = values
+        out[:, rest, rows] = values.mT
     assert out is not None
     return out

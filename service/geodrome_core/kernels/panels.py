@@ -6,7 +6,7 @@ that for every nu, down to distances of 1e-9.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -71,7 +71,7 @@ class Panels:
 
     def evaluate_all(self, table: Float[Tensor, "k c"], w: Float[Tensor, "*b"]) -> Float[Tensor, "*b c"]:
         """Values at arguments of any shape."""
-        return look_up_all(partial(self.evaluate, table), w)
+        return look_up_all(lambda part: self.evaluate(table, part).mT, w).movedim(0, -1)
 
     def _locate(self, w: Float[Tensor, " p"]) -> tuple[Int[Tensor, " p"], Float[Tensor, " p"]]:
         """Panels, and the coordinate in [-1, 1] within them."""

@@ -31,7 +31,7 @@ FIRST, WIDTH = 0.25, 0.5
 THIN = 0.25
 """Factor of v (1 - T) under the logarithm; of those tried, 0.25 needs the lowest degrees."""
 
-BLOCK = 4_096
+BLOCK = 8_192
 """Pairs of a panel evaluated at once: their polynomials stay in the processor's cache."""
 
 Degrees = Sequence[Sequence[int]]

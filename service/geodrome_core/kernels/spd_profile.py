@@ -29,7 +29,7 @@ from geodrome_core.kernels.lookup import look_up_all
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.spd_mixtures import BY_KAPPA, BY_NU, BY_X, BY_XX, VALUE, rotated_mixtures
 
-CHUNK = 16_384
+CHUNK = 65_536
 """Pairs looked up at once."""
 
 
@@ -57,11 +57,11 @@ def spd_profile(
     table = _table(modes, nu.item(), kappa.item(), definition)
     bare = [variable.detach() for variable in variables]
     with torch.no_grad():
-        found = look_up_all(partial(table.first, [VALUE, *scales], is_curved), *bare).unbind(-1)
+        found = look_up_all(partial(table.first, [VALUE, *scales], is_curved), *bare)
 
     def second() -> list[list[Tensor]]:
         with torch.no_grad():
-            entries = look_up_all(table.second, *bare).unbind(-1)
+            entries = look_up_all(table.second, *bare)
         positions = dict(zip(combinations_with_replacement(range(len(bare)), 2), entries, strict=True))
         return [[positions[min(i, j), max(i, j)] for j in range(len(bare))] for i in range(len(bare))]
 
@@ -88,10 +88,10 @@ class _Table:
     flat: Tensor
     shape: Tensor
 
-    def first(self, columns: list[int], is_curved: bool, *variables: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
+    def first(self, columns: list[int], is_curved: bool, *variables: Float[Tensor, " p"]) -> Float[Tensor, "c p"]:
         """Some columns; and if ``is_curved`` the gradient."""
         orders = len(variables) if is_curved else 1
-        out = variables[0].new_empty(len(variables[0]), len(columns) + (orders if is_curved else 0))
+        out = variables[0].new_empty(len(columns) + (orders if is_curved else 0), len(variables[0]))
         for positions, at in self._factors([*columns, BY_X] if is_curved else columns, orders, *variables):
             values = [at.product(index) for index in range(len(columns))]
             below = at.x < flat_heat().panels.smallest
@@ -107,14 +107,15 @@ class _Table:
                     # The distance has no gradient there, to which rounding would lend one.
                     by_y[below] = 0
                 values += [by_y, *(at.square[i] * by_y + at.product(0, i) for i in range(1, orders))]
-            out[positions] = torch.stack(values, -1)
+            for row, value in zip(out, values, strict=True):
+                row[positions] = value
         return out
 
-    def second(self, *variables: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
+    def second(self, *variables: Float[Tensor, " p"]) -> Float[Tensor, "c p"]:
         """Upper triangle of the Hessian."""
         count = len(variables)
         orders = 6 if count == 3 else 3
-        out = variables[0].new_empty(len(variables[0]), orders)
+        out = variables[0].new_empty(orders, len(variables[0]))
         for positions, at in self._factors([VALUE, BY_X, BY_XX], orders, *variables):
             by_y, by_yy = at.product(1) / self.unit, at.product(2) / self.unit**2
             slopes = [at.product(1, i) / self.unit for i in range(1, count)]
@@ -124,7 +125,8 @@ class _Table:
                 values.append(
                     by_yy * at.square[i] * at.square[j] + mixed + by_y * at.square[order] + at.product(0, order)
                 )
-            out[positions] = torch.stack(values, -1)
+            for row, value in zip(out, values, strict=True):
+                row[positions] = value
         return out
 
     def _factors(
