@@ -8,6 +8,7 @@ import torch
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
+from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
@@ -15,6 +16,7 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
+from geodrome_core.geometry.torus import Torus
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -23,6 +25,10 @@ MANIFOLDS: dict[str, Manifold] = {
     "R7": Euclidean(7),
     "box1": Euclidean(1, boxed=True),
     "box3": Euclidean(3, boxed=True),
+    "integer": Integer(7),
+    "T1": Torus(1),
+    "T2": Torus(2),
+    "T7": Torus(7),
     "S1": Sphere(1),
     "S2": Sphere(2),
     "S3": Sphere(3),
@@ -59,9 +65,15 @@ SPECS: dict[str, dict[str, Any]] = {
     "real": {"type": "real"},
     "gain": {"type": "real", "bounds": [-3.0, 0.1]},
     "log-gain": {"type": "real", "bounds": [1e-5, 1e5], "scale": "log"},
+    "count": {"type": "integer", "bounds": [-3, 40]},
+    "large-count": {"type": "integer", "bounds": [0, 2**53]},
     "vector": {"type": "euclidean", "dim": 3},
     "box": {"type": "euclidean", "dim": 2, "bounds": [[0.1, 0.3], [-7.0, 1e6]]},
     "log-box": {"type": "euclidean", "dim": 1, "bounds": [[1e-3, 0.7]], "scale": "log"},
+    "joints": {"type": "joints", "bounds": [[-2.9, 2.9], [-0.07, 3.75]]},
+    "joints-deg": {"type": "joints", "bounds": [[-170.0, 170.0]], "unit": "deg"},
+    "wrist": {"type": "torus", "dim": 3},
+    "wrist-deg": {"type": "torus", "dim": 2, "unit": "deg"},
     "direction": {"type": "sphere", "dim": 2},
     "circle": {"type": "sphere", "dim": 1},
     "sphere31": {"type": "sphere", "dim": 31},
@@ -180,7 +192,11 @@ number_arrays = st.one_of(
 _bounds = st.one_of(st.lists(numbers, min_size=2, max_size=2), st.lists(st.lists(numbers, max_size=2), max_size=3))
 
 _leaf_specs = st.fixed_dictionaries(
-    {"type": st.sampled_from(["real", "euclidean", "sphere", "rotation", "spd", "hyperbolic", "torus", "Real", ""])},
+    {
+        "type": st.sampled_from(
+            ["real", "integer", "euclidean", "joints", "torus", "sphere", "rotation", "spd", "hyperbolic", "Real", ""]
+        )
+    },
     optional={
         "dim": st.one_of(st.integers(-1, 4), numbers, json_values),
         "bounds": st.one_of(_bounds, json_values),

@@ -37,6 +37,13 @@ class Real(SpaceSpec):
     scale: Scale = "linear"
 
 
+class Integer(SpaceSpec):
+    """A whole number, such as a count of repeats; on the wire a number. Neighbours are taken to have similar costs."""
+
+    type: Literal["integer"] = "integer"
+    bounds: Bounds
+
+
 class Euclidean(SpaceSpec):
     """A vector of ``dim`` numbers; on the wire a list."""
 
@@ -44,6 +51,22 @@ class Euclidean(SpaceSpec):
     dim: Annotated[int, Field(ge=1, le=64)]
     bounds: tuple[Bounds, ...] | None = None
     scale: Scale = "linear"
+
+
+class Joints(SpaceSpec):
+    """Angles of revolute joints between their stops; on the wire a list. They are never wrapped: see ``Torus``."""
+
+    type: Literal["joints"] = "joints"
+    bounds: Annotated[tuple[Bounds, ...], Field(min_length=1, max_length=64)]
+    unit: Literal["rad", "deg"] = "rad"  # here it changes numbers
+
+
+class Torus(SpaceSpec):
+    """Angles of ``dim`` joints that turn without end; on the wire a list in (-pi, pi], or (-180, 180] degrees."""
+
+    type: Literal["torus"] = "torus"
+    dim: Annotated[int, Field(ge=1, le=32)]
+    unit: Literal["rad", "deg"] = "rad"  # here it changes numbers
 
 
 class Sphere(SpaceSpec):
@@ -108,7 +131,10 @@ class Product(SpaceSpec):
     ]
 
 
-Space = Annotated[Real | Euclidean | Sphere | Rotation | SPD | Hyperbolic | Product, Field(discriminator="type")]
+Space = Annotated[
+    Real | Integer | Euclidean | Joints | Torus | Sphere | Rotation | SPD | Hyperbolic | Product,
+    Field(discriminator="type"),
+]
 """Any space spec, told apart by its ``type``."""
 
 Product.model_rebuild()

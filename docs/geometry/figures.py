@@ -62,6 +62,10 @@ FIGURES: dict[str, tuple[Panel, ...]] = {
         Panel("S², κ = 0.5", {"type": "sphere", "dim": 2}, [0.0, 0.0, 1.0], (1, 0), math.pi, 0.5),
         Panel("S¹⁰, κ = 0.5", {"type": "sphere", "dim": 10}, [1.0] + 10 * [0.0], (1,) + 9 * (0,), math.pi, 0.5),
     ),
+    "torus": (
+        Panel("T², κ = 0.7, one joint turns", {"type": "torus", "dim": 2}, [0.0, 0.0], (1, 0), 2 * math.pi, 0.7),
+        Panel("T², κ = 0.7, both turn", {"type": "torus", "dim": 2}, [0.0, 0.0], (1, 1), 2 * math.pi, 0.7),
+    ),
     "rotation": (
         Panel("SO(3), κ = 0.5", {"type": "rotation"}, IDENTITY, (1, 0, 0), math.pi, 0.5),
         Panel("SO(3), κ = 2", {"type": "rotation"}, IDENTITY, (1, 0, 0), math.pi, 2.0),

@@ -19,6 +19,9 @@ ORTHOGONALITY_TOLERANCE = 2e-3
 SYMMETRY_TOLERANCE = 1e-6  # relative
 BOUND_TOLERANCE = 1e-9  # relative
 
+HALF_TURN = {"rad": math.pi, "deg": 180.0}
+"""By unit."""
+
 _SPACE: TypeAdapter[spaces.Space] = TypeAdapter(spaces.Space)
 
 
@@ -49,8 +52,15 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  #
     match space:
         case spaces.Real():
             return float(_box(space, generator, dim=1)[0])
+        case spaces.Integer(bounds=(lower, upper)):
+            return int(generator.integers(int(lower), int(upper), endpoint=True))
         case spaces.Euclidean():
             return _box(space, generator, dim=space.dim).tolist()
+        case spaces.Joints():
+            return generator.uniform(*np.transpose(space.bounds)).tolist()
+        case spaces.Torus():
+            half = HALF_TURN[space.unit]
+            return (half * (1 - 2 * generator.random(space.dim))).tolist()
         case spaces.Sphere():
             direction = generator.standard_normal(space.dim + 1)
             return (direction / np.linalg.norm(direction)).tolist()
@@ -67,6 +77,8 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  #
             axes, _ = np.linalg.qr(generator.standard_normal((space.dim, space.dim)))
             matrix = (axes * eigenvalues) @ axes.T
             return ((matrix + matrix.T) / 2).tolist()
+        case spaces.Hyperbolic():
+            return _hyperbolic(space, generator).tolist()
         case spaces.Product():
             return {name: random_point(factor, generator) for name, factor in space.factors.items()}
 
@@ -116,10 +128,26 @@ def _special_orthogonal(size: int, generator: np.random.Generator) -> np.ndarray
     return q
 
 
-def _shape(space: spaces.Space) -> tuple[int, ...]:
+def _hyperbolic(space: spaces.Hyperbolic, generator: np.random.Generator) -> np.ndarray:
+    """Logarithms at the origin are uniform in a ball; uniform by volume, nearly all points would lie at the border."""
+    if space.radius is None:
+        raise ValueError("a hyperbolic space without a radius has no uniform points")
+    direction = generator.standard_normal(space.dim)
+    direction /= np.linalg.norm(direction)
+    distance = space.radius * generator.random() ** (1 / space.dim)
+    if space.model == "poincare":
+        return np.asarray(np.tanh(distance / 2) * direction)
+    return np.append(np.cosh(distance), np.sinh(distance) * direction)
+
+
+def _shape(space: spaces.Space) -> tuple[int, ...]:  # noqa: PLR0911 - a case for each
     match space:
-        case spaces.Euclidean():
+        case spaces.Euclidean() | spaces.Torus() | spaces.Hyperbolic(model="poincare"):
             return (space.dim,)
+        case spaces.Joints():
+            return (len(space.bounds),)
+        case spaces.Hyperbolic():
+            return (space.dim + 1,)
         case spaces.Sphere():
             return (space.dim + 1,)
         case spaces.Rotation(representation="quaternion"):
@@ -132,10 +160,15 @@ def _shape(space: spaces.Space) -> tuple[int, ...]:
             return ()
 
 
-def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:
+def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:  # noqa: PLR0911 - a case for each
     match space:
-        case spaces.Real() | spaces.Euclidean():
+        case spaces.Real() | spaces.Euclidean() | spaces.Joints():
             return _outside(values, space.bounds)
+        case spaces.Integer():
+            found = float(values)
+            return [f"is {found:g}, no whole number"] if found % 1 else _outside(values, space.bounds)
+        case spaces.Hyperbolic():
+            return _off_hyperbolic(space, values)
         case spaces.Rotation(representation="matrix"):
             return _off_rotation(values)
         case spaces.Sphere() | spaces.Rotation():
@@ -145,6 +178,20 @@ def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:
             return _off_spd(space, values)
         case _:
             return []
+
+
+def _off_hyperbolic(space: spaces.Hyperbolic, values: np.ndarray) -> list[str]:
+    if space.model == "lorentz":
+        time, expected = float(values[0]), float(np.hypot(1, np.linalg.norm(values[1:])))
+        if abs(time - expected) > NORM_TOLERANCE / 2 * expected:
+            return [f"has the time coordinate {time:.6g}, not {expected:.6g}"]
+        distance = math.asinh(float(np.linalg.norm(values[1:])))
+    else:
+        norm = float(np.linalg.norm(values))
+        if norm >= 1:
+            return [f"has norm {norm:.6g}, not inside the ball"]
+        distance = 2 * math.atanh(norm)
+    return [] if space.radius is None else _outside(np.asarray(distance), (0.0, space.radius))
 
 
 def _off_rotation(values: np.ndarray) -> list[str]:

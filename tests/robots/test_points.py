@@ -16,10 +16,33 @@ STIFFNESS = {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]}
 GAIN = {"type": "real", "bounds": [0.01, 100.0], "scale": "log"}
 BOX = {"type": "euclidean", "dim": 2, "bounds": [[-1.0, 1.0], [0.0, 5.0]]}
 DIRECTION = {"type": "sphere", "dim": 2}
+COUNT = {"type": "integer", "bounds": [-2, 3]}
+JOINTS = {"type": "joints", "bounds": [[-2.9, 2.9], [-1.8, 1.8]]}
+WRIST = {"type": "torus", "dim": 2, "unit": "deg"}
+BALL = {"type": "hyperbolic", "dim": 3, "model": "poincare", "radius": 2.0}
+HYPERBOLOID = {"type": "hyperbolic", "dim": 2, "radius": 2.0}
 PRODUCT = {"type": "product", "factors": {"k": STIFFNESS, "tool": QUATERNION}}
 
 
-@pytest.mark.parametrize("spec", [QUATERNION, MATRIX, PLANAR, FOUR, STIFFNESS, GAIN, BOX, DIRECTION, PRODUCT])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        QUATERNION,
+        MATRIX,
+        PLANAR,
+        FOUR,
+        STIFFNESS,
+        GAIN,
+        BOX,
+        DIRECTION,
+        COUNT,
+        JOINTS,
+        WRIST,
+        BALL,
+        HYPERBOLOID,
+        PRODUCT,
+    ],
+)
 def test_random_points_are_on_their_space_and_are_json(spec, generator):
     space = parse_space(spec)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -77,6 +77,8 @@ class Codec(ABC):
 class BoxCodec(Codec):
     """Reals and vectors of reals; rows are measured in the unit box, after the logarithm for a log scale."""
 
+    RULE: ClassVar[str] = "within the bounds"
+
     dim: int
     bounds: tuple[tuple[float, float], ...] | None
     scale: Literal["linear", "log"]
@@ -105,11 +107,8 @@ class BoxCodec(Codec):
                 values[index] = min(max(item, low), high)
             else:
                 excess = max(low - item, item - high)
-                outside.append(
-                    Fault(
-                        pointer, f"{item:g} is outside [{low:g}, {high:g}] by {excess:.6g}", item, "within the bounds"
-                    )
-                )
+                detail = f"{item:g} is outside [{low:g}, {high:g}] by {excess:.6g}"
+                outside.append(Fault(pointer, detail, item, self.RULE))
         return Reading(values[0] if self.scalar else values, outside=tuple(outside))
 
     def row(self, point: Any) -> Tensor:
@@ -124,7 +123,7 @@ class BoxCodec(Codec):
         warped = low + span * row
         values = (torch.exp(warped) if self.scale == "log" else warped).tolist()
         if self.bounds is not None:
-            values = [_pulled_inside(item, *bounds) for item, bounds in zip(values, self.bounds, strict=True)]
+            values = [pulled_inside(item, *bounds) for item, bounds in zip(values, self.bounds, strict=True)]
         return values[0] if self.scalar else values
 
     def _warp(self, values: Tensor) -> Tensor:
@@ -137,7 +136,7 @@ class BoxCodec(Codec):
         return ends[:, 0], ends[:, 1] - ends[:, 0]
 
 
-def _pulled_inside(value: float, low: float, high: float) -> float:
+def pulled_inside(value: float, low: float, high: float) -> float:
     """The value, moved to where a float32 is within the bounds; within the bounds alone if no float32 is."""
     inner_low, inner_high = _float32_inside(low, +1), _float32_inside(high, -1)
     if inner_low > inner_high:

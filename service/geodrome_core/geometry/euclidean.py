@@ -77,7 +77,7 @@ class Euclidean(Manifold):
         """Sum of log x + log(1 - x)."""
         if not self.is_bounded:
             return super().barrier(x)
-        inside = self.contains(x)
+        inside = ((x >= 0) & (x <= 1)).all(-1)
         safe = torch.where(inside.unsqueeze(-1), x, 0.5)
         return torch.where(inside, (torch.log(safe) + torch.log1p(-safe)).sum(-1), -torch.inf)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from geodrome_core.geometry.angle_codecs import JointsCodec, TorusCodec
 from geodrome_core.geometry.codec import (
     LARGEST_EIGENVALUE,
     SMALLEST_EIGENVALUE,
@@ -19,6 +20,8 @@ from geodrome_core.geometry.faults import Fault, SpaceError, pointer_to, shown
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.hyperbolic_codec import FARTHEST, HyperbolicCodec
+from geodrome_core.geometry.integer import Integer
+from geodrome_core.geometry.integer_codec import LARGEST, IntegerCodec
 from geodrome_core.geometry.reading import is_number
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
@@ -27,6 +30,7 @@ from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.special_orthogonal_codec import SpecialOrthogonalCodec
 from geodrome_core.geometry.sphere import Sphere
+from geodrome_core.geometry.torus import Torus
 
 DEEPEST_PRODUCT = 8
 """Levels of nested products; nobody needs more, and a parser accepts a thousand."""
@@ -34,8 +38,13 @@ DEEPEST_PRODUCT = 8
 SMALLEST_RADIUS = 1e-6
 """Of a hyperbolic domain: in a smaller one curvature is far below the digits of a cost."""
 
+MOST_JOINTS = 64
+
+ANGLE_UNITS = ("rad", "deg")
+"""The first is meant where none is named."""
+
 FREE_TEXT = ("unit", "frame", "relative_to")
-"""Members of every spec that are stored and echoed, and mean nothing here."""
+"""Members of every spec that are stored and echoed, and mean nothing here, but for the unit of angles."""
 
 Path = tuple[str, ...]
 """The names that lead to a factor, from the outermost product inwards."""
@@ -159,8 +168,35 @@ def _euclidean(spec: Mapping[str, Any]) -> Codec:
         raise SpaceError(
             Fault("/bounds", f"expected {dim} pairs, got {shown(bounds)}", bounds, "[low, high] for each number")
         )
-    box = tuple(_bounds(pair, scale, f"/bounds/{index}") for index, pair in enumerate(bounds))
-    return BoxCodec(dim=dim, bounds=box, scale=scale, scalar=False)
+    return BoxCodec(dim=dim, bounds=_box(bounds, scale), scale=scale, scalar=False)
+
+
+def _box(bounds: Sequence[Any], scale: str) -> tuple[tuple[float, float], ...]:
+    return tuple(_bounds(pair, scale, f"/bounds/{index}") for index, pair in enumerate(bounds))
+
+
+def _joints(spec: Mapping[str, Any]) -> Codec:
+    _one_of(spec, "unit", ANGLE_UNITS)
+    bounds = spec.get("bounds")
+    if not isinstance(bounds, list | tuple) or not 1 <= len(bounds) <= MOST_JOINTS:
+        rule = f"[low, high] for each joint, at most {MOST_JOINTS}"
+        raise SpaceError(Fault("/bounds", f"expected a pair for each joint, got {shown(bounds)}", bounds, rule))
+    return JointsCodec(dim=len(bounds), bounds=_box(bounds, "linear"), scale="linear", scalar=False)
+
+
+def _torus(spec: Mapping[str, Any]) -> Codec:
+    return TorusCodec(Torus(_dimension(spec, 1, 32)), _one_of(spec, "unit", ANGLE_UNITS))
+
+
+def _integer(spec: Mapping[str, Any]) -> Codec:
+    bounds = spec.get("bounds")
+    low, high = _bounds(bounds, "linear", "/bounds")
+    if low != math.floor(low) or high != math.floor(high):
+        raise SpaceError(Fault("/bounds", f"[{low:g}, {high:g}] are no whole numbers", bounds, "whole numbers"))
+    if max(abs(low), abs(high)) > LARGEST:
+        detail = f"[{low:g}, {high:g}] is too large to tell neighbours apart"
+        raise SpaceError(Fault("/bounds", detail, bounds, "at most 2^53 in size"))
+    return IntegerCodec(Integer(int(high) - int(low)), int(low))
 
 
 def _sphere(spec: Mapping[str, Any]) -> Codec:
@@ -225,8 +261,11 @@ def _hyperbolic(spec: Mapping[str, Any]) -> Codec:
 
 CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] = {
     "real": (("bounds", "scale"), _real),
+    "integer": (("bounds",), _integer),
     "euclidean": (("dim", "bounds", "scale"), _euclidean),
+    "joints": (("bounds",), _joints),
     "sphere": (("dim",), _sphere),
+    "torus": (("dim",), _torus),
     "rotation": (("dim", "representation", "order"), _rotation),
     "spd": (("dim", "eigenvalues", "metric"), _spd),
     "hyperbolic": (("dim", "model", "radius"), _hyperbolic),

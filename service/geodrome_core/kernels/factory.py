@@ -18,12 +18,14 @@ from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
+from geodrome_core.geometry.torus import Torus
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
 from geodrome_core.kernels.isotropic import EuclideanMatern, HyperbolicMatern, RotationMatern, SphereMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.mixture import SPD2Matern
 from geodrome_core.kernels.special_orthogonal import SpecialOrthogonalMatern
+from geodrome_core.kernels.torus import CirclesMatern, TorusMatern
 
 
 def for_space(
@@ -43,7 +45,8 @@ def for_space(
         nu: Smoothness, from 0.1 to 200; ``math.inf`` for the SE (heat) kernel.
         lengthscale: Start value of all lengthscales, or of each by factor name; else a quarter of each diameter.
         learn_nu: Whether ``nu`` is a parameter, one for all factors, that starts at the given value.
-        ard: Whether vectors of reals have a lengthscale for each coordinate, and not one together.
+        ard: Whether vectors of reals and angles have a lengthscale for each coordinate, and not one together. On a
+            torus the kernel is then the product of the circles' kernels, and not that of the torus.
         definition: Which kernel is meant on hyperbolic spaces and SPD(n) with its affine-invariant metric.
         kwargs: Of every factor's kernel: ``batch_shape``, ``lengthscale_prior``, ``lengthscale_constraint``,
             ``nu_prior``, ``nu_constraint``.
@@ -60,7 +63,7 @@ def for_space(
             factor,
             nu=nu,
             learn_nu=learn_nu,
-            ard_num_dims=factor.dim if ard and isinstance(factor, Euclidean) else None,
+            ard_num_dims=factor.dim if ard and isinstance(factor, Euclidean | Torus) else None,
             definition=definition,
             active_dims=tuple(range(columns.start, columns.stop)),
             **kwargs,
@@ -84,6 +87,8 @@ def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:  
     match manifold:
         case Euclidean():
             return EuclideanMatern(nu=nu, **kwargs)
+        case Torus():
+            return CirclesMatern(nu=nu, **kwargs) if kwargs.get("ard_num_dims") else TorusMatern(nu=nu, **kwargs)
         case Sphere():
             return SphereMatern(nu=nu, **kwargs)
         case Rotation():

@@ -58,7 +58,9 @@ def test_a_spec_gives_its_manifold(spec, kind, dim, width):
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_units_and_frames_are_free_text(spec):
-    space = space_from_spec({**spec, "unit": "N/m", "frame": "tool", "relative_to": None})
+    unit = spec.get("unit", "rad") if spec["type"] in ("torus", "joints") else "N/m"  # of angles it is none
+
+    space = space_from_spec({**spec, "unit": unit, "frame": "tool", "relative_to": None})
 
     assert space.manifold.width == space_from_spec(spec).manifold.width
 
@@ -95,7 +97,17 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
     ("spec", "pointer", "detail"),
     [
         ({}, "/type", "unknown type None"),
-        ({"type": "torus"}, "/type", "unknown type 'torus'"),
+        ({"type": "choice"}, "/type", "unknown type 'choice'"),
+        ({"type": "torus"}, "/dim", "dim is None"),
+        ({"type": "torus", "dim": 33}, "/dim", "dim is 33"),
+        ({"type": "torus", "dim": 2, "unit": "turn"}, "/unit", "unit is 'turn'"),
+        ({"type": "joints", "bounds": [[0, 1]], "unit": "degrees"}, "/unit", "unit is 'degrees'"),
+        ({"type": "joints"}, "/bounds", "expected a pair for each joint, got None"),
+        ({"type": "joints", "bounds": []}, "/bounds", "expected a pair for each joint, got []"),
+        ({"type": "joints", "bounds": [[0, 1], [2, 2]]}, "/bounds/1", "both bounds are 2: nothing to search"),
+        ({"type": "integer"}, "/bounds", "expected [low, high], got None"),
+        ({"type": "integer", "bounds": [0, 2.5]}, "/bounds", "[0, 2.5] are no whole numbers"),
+        ({"type": "integer", "bounds": [0, 2e16]}, "/bounds", "[0, 2e+16] is too large to tell neighbours apart"),
         ({"type": ["real"]}, "/type", "unknown type ['real']"),
         ({"type": "sphere"}, "/dim", "dim is None"),
         ({"type": "sphere", "dim": 0}, "/dim", "dim is 0"),

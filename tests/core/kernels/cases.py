@@ -20,6 +20,9 @@ SPACES: dict[str, Space] = {
     for name, spec in {
         "R1": {"type": "real"},
         "R3": {"type": "euclidean", "dim": 3},
+        "T1": {"type": "torus", "dim": 1},
+        "T2": {"type": "torus", "dim": 2},
+        "T4": {"type": "torus", "dim": 4},
         "S1": {"type": "sphere", "dim": 1},
         "S2": {"type": "sphere", "dim": 2},
         "S3": {"type": "sphere", "dim": 3},

@@ -21,6 +21,7 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "kernel_reference.j
 
 SPECS: dict[str, Callable] = {
     "sphere": lambda dim: {"type": "sphere", "dim": dim},
+    "torus": lambda dim: {"type": "torus", "dim": dim},
     "so": lambda dim: {"type": "rotation", "dim": dim},
     "spd": lambda dim: {"type": "spd", "dim": dim},
     "euclidean": lambda dim: {"type": "euclidean", "dim": dim},
@@ -65,6 +66,7 @@ def about_z(*angles: float) -> Tensor:
     ("name", "dim"),
     [("sphere", dim) for dim in (1, 2, 3, 5, 10)]
     + [("hyperbolic", dim) for dim in (2, 3, 4, 5)]
+    + [("torus", dim) for dim in (2, 3)]
     + [("so", dim) for dim in (2, 3, 4)]
     + [("spd", 2), ("euclidean", 3), ("S3xR3", [3, 3])],
 )
