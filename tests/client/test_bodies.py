@@ -40,6 +40,13 @@ def test_models_become_objects_and_none_is_left_out():
     assert "seed" not in plain
 
 
+def test_rotations_are_quaternions_in_three_dimensions_and_matrices_in_all_others():
+    orientation, planar = (jsonable({"space": Rotation(dim=dim)})["space"] for dim in (3, 2))
+
+    assert (orientation["representation"], orientation["order"]) == ("quaternion", "wxyz")
+    assert (planar["representation"], planar["order"]) == ("matrix", None)
+
+
 def test_a_number_keeps_all_its_digits():
     cost = 0.1 + 0.2
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.heat import HeatKernel
 from geodrome_core.kernels.matern import Definition, grid, grid_steps, weights
+from geodrome_core.kernels.split_times import make_exact
 
 VALUE, FIRST, SECOND, BY_KAPPA, BY_NU = range(5)
 """Columns of a profile's table."""
@@ -52,12 +53,6 @@ def profile(
         columns = [VALUE, *(column for column, variable in variables.items() if variable.requires_grad)]
         found = panels.evaluate_all(table[:, columns].contiguous(), bare)
         at = dict(zip(columns, found.unbind(-1), strict=True))
-        # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
-        below = bare < panels.smallest
-        fade = torch.sqrt(bare[below].clamp_min(0) / panels.smallest)
-        at[VALUE][below] = 1 - (1 - at[VALUE][below]) * fade
-        for column in (BY_KAPPA, BY_NU):
-            if column in at:
-                at[column][below] *= fade
+        make_exact(panels, bare, at[VALUE], *(at[column] for column in (BY_KAPPA, BY_NU) if column in at))
     first = [(at[column], variables[column]) for column in (FIRST, BY_KAPPA, BY_NU) if column in at]
     return with_derivatives(at[VALUE], first, [(at[SECOND], w, w)] if SECOND in at else [])

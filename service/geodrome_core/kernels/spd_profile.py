@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.kernels.derivatives import with_derivatives, with_derivatives_on_demand
+from geodrome_core.kernels.derivatives import with_derivatives_on_demand
 from geodrome_core.kernels.heat import flat_heat
 from geodrome_core.kernels.heat_modes import HeatModes
 from geodrome_core.kernels.lookup import look_up_all
@@ -66,8 +66,8 @@ def spd_profile(
         return [[positions[min(i, j), max(i, j)] for j in range(len(bare))] for i in range(len(bare))]
 
     in_scales, in_variables = found[1 : 1 + len(scales)], found[1 + len(scales) :]
-    value = with_derivatives_on_demand(found[0], list(zip(in_variables, variables, strict=False)), second)
-    return with_derivatives(value, list(zip(in_scales, scales.values(), strict=True)), [])
+    first = [*zip(in_variables, variables, strict=False), *zip(in_scales, scales.values(), strict=True)]
+    return with_derivatives_on_demand(found[0], first, second if is_curved else list)
 
 
 @dataclass(frozen=True)

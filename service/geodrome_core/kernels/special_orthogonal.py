@@ -27,12 +27,10 @@ from geodrome_core.kernels.special_orthogonal_heat import (
     kernel_determinant_jet,
     short_time,
 )
+from geodrome_core.kernels.split_times import early_table, late_groups, make_exact
 
 CHUNK, CURVED_CHUNK = 16_384, 4096
 """Pairs evaluated at once, without and with derivatives in the points: some 10 MB of intermediate values for SO(4)."""
-
-NEGLIGIBLE = 1e-18
-"""Heat times of smaller weight are left out."""
 
 
 class SpecialOrthogonalMatern(GeodesicKernel):
@@ -121,13 +119,9 @@ def _evaluate(parts: _Components, size: int, e: Float[Tensor, "k p"], *, curved:
             out[3:] += torch.einsum("t,jtp->jp", weight[0], values[1:])
     near = torch.nonzero(e[0] < REACH).flatten()
     early, w = _early(parts, size, e[:, near], curved=curved)
-    out[:, near] += early
-    # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
-    smallest = flat_heat().panels.smallest
-    below = near[w < smallest]
-    fade = torch.sqrt(w[w < smallest].clamp_min(0) / smallest)
-    out[0, below] = 1 - (1 - out[0, below]) * fade
-    out[1:3, below] *= fade
+    together = out[:, near] + early
+    make_exact(flat_heat().panels, w, *together[:3])
+    out[:, near] = together
     return out
 
 
@@ -158,21 +152,12 @@ def _components(size: int, nu: float, kappa: float) -> _Components:
     on = _grid(size, steps_per_octave(nu + size * (size - 1) / 4))
     weight = torch.stack(weights(on, nu, kappa))  # (3, times)
     u = torch.exp(on.log_u[on.visible])
-    early = u < BORDER_TIME
-    value, by_kappa, by_nu = weight[:, early]
-    heat = on.heat
-    table = torch.stack([value @ heat.h, -value @ heat.q, value @ heat.q2, by_kappa @ heat.h, by_nu @ heat.h])
     even = weight[:, u >= group.last_time].sum(-1, keepdim=True)
     late: list[tuple[Tensor, Tensor]] = []
-    start = BORDER_TIME
-    while start < group.last_time:
-        # Within two octaves of time, the same number of levels.
-        kept = (u >= start) & (u < min(4 * start, group.last_time)) & (weight[0] > NEGLIGIBLE)
-        if kept.any():
-            rows = group.rows(u[kept], group.levels(start))
-            late.append((rows, weight[:, kept] / group.peak(rows)))
-        start *= 4
-    return _Components(flat_heat().panels.coefficients(table), late, even)
+    for start, kept in late_groups(u, weight[0], first=BORDER_TIME, last=group.last_time):
+        rows = group.rows(u[kept], group.levels(start))
+        late.append((rows, weight[:, kept] / group.peak(rows)))
+    return _Components(early_table(flat_heat().panels, weight[:, u < BORDER_TIME], on.heat), late, even)
 
 
 def _heat_components(size: int, kappa: float) -> _Components:

@@ -17,15 +17,13 @@ from geodrome_core.kernels.heat import flat_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Grid, grid_times, steps_per_octave, weights
 from geodrome_core.kernels.profile import BY_KAPPA, BY_NU, FIRST, SECOND, VALUE, profile
+from geodrome_core.kernels.split_times import early_table, late_groups, make_exact
 
-BORDER_TIME = 0.02
-"""Below it, images at full turns are below 1e-17 of any weight; from it on, fifty levels make a heat kernel."""
+BORDER_TIME = 0.05
+"""Below it, images at full turns are below 1e-17 of any weight; from it on, thirty levels make a heat kernel."""
 
 LAST_TIME = 45.0
 """From here on the heat kernel of a circle is 1 to rounding."""
-
-NEGLIGIBLE = 1e-18
-"""Heat times of smaller weight are left out."""
 
 
 class CirclesMatern(GeodesicKernel):
@@ -81,12 +79,7 @@ def mixture(between: Float[Tensor, "*b d"], nu: Tensor, kappa: Tensor) -> Float[
         late = parts.late.values(between)
         even = parts.even.reshape(3, *w.dim() * (1,))
         value, by_kappa, by_nu = torch.stack([early[VALUE], early[BY_KAPPA], early[BY_NU]]) + late + even
-        # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
-        below = w < panels.smallest
-        fade = torch.sqrt(w[below].clamp_min(0) / panels.smallest)
-        value[below] = 1 - (1 - value[below]) * fade
-        by_kappa[below] *= fade
-        by_nu[below] *= fade
+        make_exact(panels, w, value, by_kappa, by_nu)
     value = with_derivatives(value, [(early[FIRST], w), (by_kappa, kappa), (by_nu, nu)], [(early[SECOND], w, w)])
     if between.requires_grad:
         sum_of_late = parts.late.attached(late[0], between)
@@ -99,18 +92,12 @@ def _components(dim: int, nu: float, kappa: float) -> _Components:
     on = _grid(dim, steps_per_octave(nu + dim / 2))
     weight = torch.stack(weights(on, nu, kappa))  # (3, times)
     u = torch.exp(on.log_u[on.visible])
-    value, by_kappa, by_nu = weight[:, u < BORDER_TIME]
-    heat = on.heat
-    table = torch.stack([value @ heat.h, -value @ heat.q, value @ heat.q2, by_kappa @ heat.h, by_nu @ heat.h])
-    late: list[tuple[Tensor, Tensor]] = []
-    start = BORDER_TIME
-    while start < LAST_TIME:
-        # Within two octaves of time, the same number of levels.
-        kept = (u >= start) & (u < min(4 * start, LAST_TIME)) & (weight[0] > NEGLIGIBLE)
-        if kept.any():
-            late.append((_series(u[kept], start), weight[:, kept].contiguous()))
-        start *= 4
-    return _Components(flat_heat().panels.coefficients(table), CosineProducts(late), weight[:, u >= LAST_TIME].sum(-1))
+    late = [
+        (_series(u[kept], start), weight[:, kept].contiguous())
+        for start, kept in late_groups(u, weight[0], first=BORDER_TIME, last=LAST_TIME)
+    ]
+    early = early_table(flat_heat().panels, weight[:, u < BORDER_TIME], on.heat)
+    return _Components(early, CosineProducts(late), weight[:, u >= LAST_TIME].sum(-1))
 
 
 def _series(u: Float[Tensor, " t"], first: float) -> Float[Tensor, "t l"]:
