@@ -36,7 +36,7 @@ def node_times() -> Float[Tensor, " q"]:
     return MIDDLE_TIME * tau / (1 - tau)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeatModes:
     """One space's heat kernels.
 
