@@ -66,7 +66,11 @@ def test_when_no_worker_survives_asks_are_unavailable_and_tells_go_on(start_serv
         assert int(refused.headers["Retry-After"]) >= 1
         assert refused.json()["retryable"] is True
         assert told.status_code == 200
-        assert http.post("/ask", json={"wait_s": 60}).status_code == 200
+        # The last kill may have hit the worker that came after: its task is lost too, and the client repeats the ask.
+        again = [http.post("/ask", json={"wait_s": 60}).status_code]
+        while again[-1] == 503 and len(again) < 5:
+            again.append(http.post("/ask", json={"wait_s": 60}).status_code)
+        assert again[-1] == 200
     server.stop()
 
 

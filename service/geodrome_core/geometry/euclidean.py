@@ -8,25 +8,19 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.flat import Flat
 
 FLOAT32_ROUNDING = 2.0**-23
 """Relative change of a number that is stored as float32, doubled to be safe in sums."""
 
 
-class Euclidean(Manifold):
+class Euclidean(Flat):
     """R^n; with ``boxed``, its unit box [0, 1]^n, to which bounds in natural units are mapped where points are read."""
 
     def __init__(self, dim: int, *, boxed: bool = False) -> None:
         self.dim = self.width = dim
         self.is_bounded = self.has_border = boxed
         self.diameter = math.sqrt(dim)
-
-    def inner(
-        self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
-    ) -> Float[Tensor, "*b"]:
-        """Dot product."""
-        return (u * v).sum(-1)
 
     def exp(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """``x + u``."""
@@ -40,27 +34,9 @@ class Euclidean(Manifold):
         """Length of the difference."""
         return torch.linalg.vector_norm(y - x, dim=-1)
 
-    def project(self, x: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """``v`` itself."""
-        return v
-
     def nearest(self, v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """``v`` itself."""
         return v
-
-    def retract(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """``x + u``."""
-        return x + u
-
-    def transport(
-        self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]
-    ) -> Float[Tensor, "*b d"]:
-        """``u`` itself."""
-        return u
-
-    def basis(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m d"]:
-        """The coordinate axes."""
-        return torch.eye(self.dim, dtype=x.dtype).expand(*x.shape[:-1], self.dim, self.dim)
 
     def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
         """Uniform in the box; without one, standard normal."""

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.flat import Flat
 
 FULL_TURN = 2 * math.pi
 
@@ -20,19 +20,13 @@ def wrapped(angle: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     return torch.where(out <= -math.pi, out + FULL_TURN, out).clamp_max(math.pi)
 
 
-class Torus(Manifold):
+class Torus(Flat):
     """T^m, the product of m unit circles: m angles in radians, in (-pi, pi]."""
 
     def __init__(self, dim: int) -> None:
         self.dim = self.width = dim
         self.diameter = math.pi * math.sqrt(dim)
         self.injectivity_radius = math.pi
-
-    def inner(
-        self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
-    ) -> Float[Tensor, "*b"]:
-        """Dot product."""
-        return (u * v).sum(-1)
 
     def exp(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """``x + u``, wrapped."""
@@ -46,27 +40,9 @@ class Torus(Manifold):
         """Root of the sum of the squared angles between, each at most pi."""
         return torch.linalg.vector_norm(wrapped(y - x), dim=-1)
 
-    def project(self, x: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """``v`` itself."""
-        return v
-
     def nearest(self, v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """``v``, wrapped."""
         return wrapped(v)
-
-    def retract(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """``x + u``, wrapped."""
-        return wrapped(x + u)
-
-    def transport(
-        self, x: Float[Tensor, "*b d"], y: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]
-    ) -> Float[Tensor, "*b d"]:
-        """``u`` itself: the torus is flat."""
-        return u
-
-    def basis(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m d"]:
-        """The coordinate axes."""
-        return torch.eye(self.dim, dtype=x.dtype).expand(*x.shape[:-1], self.dim, self.dim)
 
     def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
         """Uniform."""
