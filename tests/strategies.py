@@ -83,6 +83,7 @@ SPECS: dict[str, dict[str, Any]] = {
     "planar": {"type": "rotation", "dim": 2},
     "rotation5": {"type": "rotation", "dim": 5, "representation": "matrix"},
     "spd": {"type": "spd", "dim": 2},
+    "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10]},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
     "compliance": {"type": "spd", "dim": 6, "eigenvalues": [1e-4, 0.3], "metric": "log_euclidean"},
     "inertia": {"type": "spd", "dim": 3, "eigenvalues": [0.01, 2.0], "metric": "cholesky"},

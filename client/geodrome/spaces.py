@@ -100,7 +100,7 @@ class Rotation(SpaceSpec):
 class SPD(SpaceSpec):
     """A symmetric positive definite matrix, such as a stiffness; on the wire the full matrix (rows).
 
-    The affine-invariant metric takes ``dim`` 2, the other two up to 6.
+    The affine-invariant metric takes ``dim`` 2 or 3, the other two up to 6.
     """
 
     type: Literal["spd"] = "spd"

@@ -9,6 +9,7 @@ SPACES = {
     "rotation3": {"type": "rotation"},
     "rotation4": {"type": "rotation", "dim": 4},
     "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10]},
+    "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10]},
     "compliance3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "log_euclidean"},
     "inertia3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "cholesky"},
     "ball2": {"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 3.0},

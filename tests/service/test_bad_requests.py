@@ -136,7 +136,7 @@ def test_what_is_no_json_is_refused(http, lab, content, headers, says):
         ({"type": "real", "bounds": [0, "1"]}, "invalid-space", "/space/bounds/1"),
         ({"type": "real", "bounds": [0]}, "invalid-space", "/space/bounds/1"),
         ({"type": "spd", "dim": 2, "eigenvalues": [0, 1]}, "invalid-space", "/space/eigenvalues"),
-        ({"type": "spd", "dim": 3, "eigenvalues": [1, 2]}, "invalid-space", "/space/dim"),
+        ({"type": "spd", "dim": 4, "eigenvalues": [1, 2]}, "invalid-space", "/space/dim"),
         ({"type": "sphere", "dim": 0}, "invalid-space", "/space/dim"),
         ({"type": "sphere", "dim": 2, "radius": 1}, "invalid-space", "/space/radius"),
         ({"type": "euclidean", "dim": 2, "bounds": [[0, 1]]}, "invalid-space", "/space/bounds"),

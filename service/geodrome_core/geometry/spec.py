@@ -35,6 +35,9 @@ from geodrome_core.geometry.torus import Torus
 DEEPEST_PRODUCT = 8
 """Levels of nested products; nobody needs more, and a parser accepts a thousand."""
 
+LARGEST_AFFINE_INVARIANT = 3
+"""Rows of matrices up to which the kernel of the affine-invariant metric is known."""
+
 SMALLEST_RADIUS = 1e-6
 """Of a hyperbolic domain: in a smaller one curvature is far below the digits of a cost."""
 
@@ -224,8 +227,8 @@ def _rotation(spec: Mapping[str, Any]) -> Codec:
 def _spd(spec: Mapping[str, Any]) -> Codec:
     size = _dimension(spec, 2, 6, default=2)
     metric = _one_of(spec, "metric", tuple(METRICS))
-    if metric == "affine_invariant" and size > 2:
-        rule = "2 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky"
+    if metric == "affine_invariant" and size > LARGEST_AFFINE_INVARIANT:
+        rule = "2 or 3 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky"
         raise SpaceError(Fault("/dim", f"dim is {size}", size, rule))
     eigenvalues = spec.get("eigenvalues")
     if eigenvalues is None:

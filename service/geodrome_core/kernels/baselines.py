@@ -1,4 +1,7 @@
-"""Kernels to compare with: the squared exponential of the geodesic distance, and the ambient Matérn kernel."""
+"""Kernels to compare with: the squared exponential of the geodesic distance, and the ambient Matérn kernel.
+
+The third, of eigenvalues and eigenvectors, is in ``eigen_product``.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
+from geodrome_core.kernels.eigen_product import EigenProductMatern
 from geodrome_core.kernels.isotropic import EuclideanMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
 
@@ -67,17 +71,21 @@ def least_beta(manifold: Manifold) -> float:
     raise ValueError(f"no least beta is known for {type(manifold).__name__} of dimension {manifold.dim}")
 
 
-def baseline_for(space: Space, kind: Literal["geodesic_se", "euclidean_matern"], *, nu: float = 2.5) -> Kernel:
+def baseline_for(
+    space: Space, kind: Literal["geodesic_se", "euclidean_matern", "eigen_product"], *, nu: float = 2.5
+) -> Kernel:
     """The kernel to compare with; on a product, the product of its factors'.
 
     Args:
         space: The space; its rows are the kernel's inputs.
         kind: ``geodesic_se``, or ``euclidean_matern``: the Matérn kernel of R^d on the rows as they are. Rows of
-            symmetric matrices are as far apart as their Mandel vectors; rotations are matrices, not quaternions.
-        nu: Smoothness of ``euclidean_matern``.
+            symmetric matrices are as far apart as their Mandel vectors; rotations are matrices, not quaternions. Or
+            ``eigen_product``, for SPD(2) and SPD(3): see ``EigenProductMatern``.
+        nu: Smoothness of ``euclidean_matern`` and ``eigen_product``.
 
     Raises:
-        ValueError: A factor is no sphere and no SPD(n) for which ``geodesic_se`` has a bound.
+        ValueError: A factor is no sphere and no SPD(n) for which ``geodesic_se`` has a bound; or, for
+            ``eigen_product``, is not SPD(2) or SPD(3) with its affine-invariant metric.
     """
     kernels: list[GeodesicKernel] = []
     for name, factor in space.factors.items():
@@ -85,10 +93,16 @@ def baseline_for(space: Space, kind: Literal["geodesic_se", "euclidean_matern"],
         active = tuple(range(columns.start, columns.stop))
         if kind == "geodesic_se":
             kernels.append(GeodesicSE(factor, active_dims=active))
+        elif kind == "eigen_product":
+            if not isinstance(factor, SPD) or factor.size not in EIGEN_PRODUCT_SIZES:
+                raise ValueError(f"eigen_product is for SPD(2) and SPD(3), not for {type(factor).__name__}")
+            kernels.append(EigenProductMatern(nu=nu, active_dims=active))
         else:
             kernels.append(EuclideanMatern(nu=nu, active_dims=active))
     return kernels[0] if len(kernels) == 1 else ProductKernel(*kernels)
 
+
+EIGEN_PRODUCT_SIZES = (2, 3)
 
 SPHERE_BETA = ((2, 6.5), (3, 2.0), (4, 1.2), (5, 1.0), (10, 0.6), (15, 0.42), (50, 0.35), (160, 0.21))
 """Up to which dimension of the sphere which least beta holds."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -66,3 +67,58 @@ class _Taylor(torch.autograd.Function):
         (gradient,) = gradients
         found = [(gradient * slope).sum_to_size(v.shape) for slope, v in zip(slopes, variables, strict=True)]
         return (None, None, *found, *(None for _ in derivatives))
+
+
+def with_derivatives_on_demand(
+    value: Tensor, first: list[tuple[Tensor, Tensor]], second: Callable[[], list[list[Tensor]]]
+) -> Tensor:
+    """As ``with_derivatives``, with second derivatives that are computed only if a graph of the first is wanted.
+
+    Args:
+        value: The function's value, without a graph.
+        first: Pairs (derivative, variable).
+        second: Gives the symmetric matrix of second derivatives in some of the variables, the first ones.
+    """
+    if not any(variable.requires_grad for _, variable in first):
+        return value
+    derivatives, variables = zip(*first, strict=True)
+    return cast(Tensor, _OnDemand.apply(value, second, *derivatives, *variables))
+
+
+class _OnDemand(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, second: Callable[[], list[list[Tensor]]], *tensors: Tensor) -> Tensor:
+        ctx.second = second
+        ctx.save_for_backward(*tensors)
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        count = len(ctx.saved_tensors) // 2
+        slopes, variables = list(ctx.saved_tensors[:count]), ctx.saved_tensors[count:]
+        if torch.is_grad_enabled():
+            for place, row in enumerate(ctx.second()):
+                slopes[place] = with_derivatives(slopes[place], list(zip(row, variables, strict=False)), [])
+        needed = ctx.needs_input_grad[-count:]
+        found = [
+            (gradients[0] * slope).sum_to_size(variable.shape) if is_needed else None
+            for slope, variable, is_needed in zip(slopes, variables, needed, strict=True)
+        ]
+        return None, None, *[None] * count, *found
+
+
+def carried(value: Tensor, carrier: Tensor) -> Tensor:
+    """``value`` with the derivatives of ``carrier``, which is the same function computed with fewer digits."""
+    return cast(Tensor, _Carried.apply(value, carrier))
+
+
+class _Carried(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, carrier: Tensor) -> Tensor:
+        del ctx, carrier
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        del ctx
+        return None, gradients[0]

@@ -23,7 +23,7 @@ from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
 from geodrome_core.kernels.isotropic import EuclideanMatern, HyperbolicMatern, RotationMatern, SphereMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Definition
-from geodrome_core.kernels.mixture import SPD2Matern
+from geodrome_core.kernels.spd import SPDMatern
 from geodrome_core.kernels.special_orthogonal import SpecialOrthogonalMatern
 from geodrome_core.kernels.torus import CirclesMatern, TorusMatern
 
@@ -95,8 +95,8 @@ def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:  
             return RotationMatern(nu=nu, **kwargs)
         case SpecialOrthogonal():
             return SpecialOrthogonalMatern(nu=nu, **kwargs)
-        case SPD(size=2):
-            return SPD2Matern(nu=nu, **kwargs)
+        case SPD(size=2 | 3):
+            return SPDMatern(nu=nu, **kwargs)
         case LogEuclideanSPD():
             return LogEuclideanMatern(nu=nu, **kwargs)
         case CholeskySPD():

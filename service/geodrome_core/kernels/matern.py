@@ -44,13 +44,12 @@ shifted  spectrum (b + lambda - |rho|^2)^(-nu - m/2), as in the library Geometri
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Times of the trapezoid rule, and the heat kernels there.
+class Times:
+    """Times of the trapezoid rule, and what the weights need to know of the space there.
 
     Attributes:
         log_u: (times,) of all times.
-        visible: Which of them have a row in ``heat``.
-        heat: Kernels at the visible times.
+        visible: Which of them count for other than coincident points.
         log_peak: (times,) log(u^(m/2) p_u(0)) up to a constant.
         gap: |rho|^2, where the spectrum begins.
         is_compact: Whether the spectral definition holds, whatever is asked for.
@@ -58,10 +57,16 @@ class Grid:
 
     log_u: Tensor
     visible: slice
-    heat: Heat
     log_peak: Tensor
     gap: float
     is_compact: bool
+
+
+@dataclass(frozen=True)
+class Grid(Times):
+    """Times, and the heat kernels at the visible ones."""
+
+    heat: Heat
 
 
 def grid_steps(kernel: HeatKernel, nu: float, definition: Definition = "paper") -> int:
@@ -96,11 +101,11 @@ def grid(kernel: HeatKernel, steps: int) -> Grid:
     visible = heat.log_peak + kernel.dim / 2 * log_u[first:]
     # Where curvature is invisible, p_u(0) falls as u^(-m/2).
     log_peak = torch.cat([visible[:1].expand(first), visible])
-    return Grid(log_u, slice(first, None), heat, log_peak, kernel.gap, kernel.is_compact)
+    return Grid(log_u, slice(first, None), log_peak, kernel.gap, kernel.is_compact, heat)
 
 
 def weights(
-    on: Grid, nu: float, kappa: float, definition: Definition = "paper"
+    on: Times, nu: float, kappa: float, definition: Definition = "paper"
 ) -> tuple[Float[Tensor, " t"], Float[Tensor, " t"], Float[Tensor, " t"]]:
     """Weights of the visible times, their derivatives in kappa and in nu; all times together sum to 1."""
     u = torch.exp(on.log_u)

@@ -6,21 +6,20 @@ that for every nu, down to distances of 1e-9.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from geodrome_core.kernels.chebyshev import chebyshev, chebyshev_nodes, chebyshev_transform
+from geodrome_core.kernels.lookup import look_up_all, runs
+
 NODES = 14
 """Chebyshev nodes of a panel: the interpolation error of every kernel here is then below 1e-14."""
 
 CHUNK = 16_384
 """Arguments looked up at once: their polynomials stay in the processor's cache, which makes that 3 times faster."""
-
-SMALLEST_MATRIX, BLOCK = 128, 64
-"""Symmetric matrices of fewer rows are looked up in full; of others, strips of so many rows from the diagonal on."""
 
 SMALLEST_EXPONENT = -60
 """Panels begin at w = 2^-60, a distance of 1.3e-9."""
@@ -44,11 +43,9 @@ class Panels:
         )
         self._count = len(edges) - 1
         low, high = edges[:-1, None], edges[1:, None]
-        angles = math.pi * (torch.arange(NODES, dtype=torch.float64) + 0.5) / NODES
-        self.knots = ((low + high) / 2 + (high - low) / 2 * torch.cos(angles)).flatten()
-        # Discrete cosine transform: values at the nodes -> Chebyshev coefficients.
-        self._transform = 2 / NODES * torch.cos(torch.arange(NODES, dtype=torch.float64)[:, None] * angles)
-        self._transform[0] /= 2
+        nodes = chebyshev_nodes(NODES)
+        self.knots = ((low + high) / 2 + (high - low) / 2 * nodes).flatten()
+        self._transform = chebyshev_transform(NODES)
 
     def coefficients(self, values: Float[Tensor, "c k"]) -> Float[Tensor, "k c"]:
         """The table of ``c`` functions from their values at the knots."""
@@ -58,37 +55,30 @@ class Panels:
     def evaluate(self, table: Float[Tensor, "k c"], w: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
         """Values of the tabulated functions at ``w``; beyond the panels, those at their ends. No gradients."""
         out = w.new_empty(len(w), table.shape[-1])
-        for values, into in zip(w.split(CHUNK), out.split(CHUNK), strict=True):
-            index, basis = self.locate(values)
-            # One pass over 14 rows of the table for each w, in compiled code.
-            into.copy_(torch.nn.functional.embedding_bag(index, table, per_sample_weights=basis, mode="sum"))
+        by_panel = table.unflatten(0, (self._count, NODES))
+        for part, into in zip(w.split(CHUNK), out.split(CHUNK), strict=True):
+            panel, x = self._locate(part)
+            # In the order of panels, each of them is a product of matrices.
+            order, found = runs(panel, self._count)
+            basis = chebyshev(x[order], NODES)
+            values = torch.empty_like(into)
+            for index, start, stop in found:
+                torch.mm(basis[:, start:stop].mT, by_panel[index], out=values[start:stop])
+            position = torch.empty_like(order)
+            position[order] = torch.arange(len(order))
+            torch.index_select(values, 0, position, out=into)
         return out
 
     def evaluate_all(self, table: Float[Tensor, "k c"], w: Float[Tensor, "*b"]) -> Float[Tensor, "*b c"]:
-        """Values at arguments of any shape; of a symmetric matrix, little more than half is looked up."""
-        shape = (*w.shape, table.shape[-1])
-        if w.dim() != 2 or len(w) < SMALLEST_MATRIX or not torch.equal(w, w.mT):
-            return self.evaluate(table, w.flatten()).reshape(shape)
-        out = w.new_empty(shape)
-        for start in range(0, len(w), BLOCK):
-            rows, rest = slice(start, start + BLOCK), slice(start, None)
-            strip = w[rows, rest]
-            values = self.evaluate(table, strip.flatten()).reshape(*strip.shape, -1)
-            out[rows, rest] = values
-            out[rest, rows] = values.transpose(0, 1)
-        return out
+        """Values at arguments of any shape."""
+        return look_up_all(lambda part: self.evaluate(table, part).mT, w).movedim(0, -1)
 
-    def locate(self, w: Float[Tensor, " p"]) -> tuple[Int[Tensor, "p n"], Float[Tensor, "p n"]]:
-        """Rows of the table that a value at ``w`` needs, and the Chebyshev polynomials that weigh them."""
+    def _locate(self, w: Float[Tensor, " p"]) -> tuple[Int[Tensor, " p"], Float[Tensor, " p"]]:
+        """Panels, and the coordinate in [-1, 1] within them."""
         clipped = w.clamp(self.smallest, 2.0**self._largest_exponent * (1 - 1e-15))
         mantissa, exponent = torch.frexp(clipped)  # mantissa in [1/2, 1)
         upper = mantissa >= 0.75
-        panel = 2 * (exponent.long() - SMALLEST_EXPONENT - 1) + upper
-        x = 8 * mantissa - torch.where(upper, 7.0, 5.0)
-        polynomials = [torch.ones_like(x), x]
-        while len(polynomials) < NODES:
-            polynomials.append(2 * x * polynomials[-1] - polynomials[-2])
-        return panel[:, None] * NODES + torch.arange(NODES), torch.stack(polynomials, -1)
+        return 2 * (exponent - SMALLEST_EXPONENT - 1) + upper, 8 * mantissa - torch.where(upper, 7.0, 5.0)
 
 
 @lru_cache

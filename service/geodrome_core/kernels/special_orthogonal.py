@@ -196,4 +196,4 @@ def _grid(size: int, steps: int) -> Grid:
     dim = size * (size - 1) // 2
     log_peak = characters(size).log_peak(u) + dim / 2 * log_u
     early = u[first:][u[first:] < BORDER_TIME]
-    return Grid(log_u, slice(first, None), flat_heat().at(early), log_peak, gap=0.0, is_compact=True)
+    return Grid(log_u, slice(first, None), log_peak, gap=0.0, is_compact=True, heat=flat_heat().at(early))

@@ -119,4 +119,4 @@ def _grid(dim: int, steps: int) -> Grid:
     peak = torch.log(2 * terms.sum(-1) - 1) + 0.5 * torch.log(late / math.pi)
     early = u[first:][u[first:] < BORDER_TIME]
     log_peak = dim * torch.where(u < BORDER_TIME, 0.0, peak)
-    return Grid(log_u, slice(first, None), flat_heat().at(early), log_peak, gap=0.0, is_compact=True)
+    return Grid(log_u, slice(first, None), log_peak, gap=0.0, is_compact=True, heat=flat_heat().at(early))

@@ -42,6 +42,7 @@ def product(**factors):
         ({"type": "rotation", "dim": 8, "order": None}, SpecialOrthogonal, 28, 64),
         ({"type": "spd"}, SPD, 3, 4),
         ({"type": "spd", "dim": 2, "metric": "affine_invariant"}, SPD, 3, 4),
+        ({"type": "spd", "dim": 3}, SPD, 6, 9),
         ({"type": "spd", "dim": 6, "metric": "log_euclidean"}, LogEuclideanSPD, 21, 36),
         ({"type": "spd", "dim": 3, "metric": "cholesky"}, CholeskySPD, 6, 9),
     ],
@@ -123,7 +124,7 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
             "rotations of dim 2 have no quaternion",
         ),
         ({"type": "rotation", "dim": 4, "order": "wxyz"}, "/order", "the matrices of dim 4 have no order"),
-        ({"type": "spd", "dim": 3}, "/dim", "dim is 3"),
+        ({"type": "spd", "dim": 4}, "/dim", "dim is 4"),
         ({"type": "spd", "dim": 7, "metric": "cholesky"}, "/dim", "dim is 7"),
         ({"type": "rotation", "representation": "euler"}, "/representation", "representation is 'euler'"),
         ({"type": "rotation", "order": "zyxw"}, "/order", "order is 'zyxw'"),
@@ -244,6 +245,6 @@ def test_random_points_of_a_wide_log_range_cover_every_decade():
 
 
 def test_larger_matrices_need_a_flat_metric_and_the_fault_says_which():
-    (fault,) = faults({"type": "spd", "dim": 3, "eigenvalues": [1.0, 2.0]})
+    (fault,) = faults({"type": "spd", "dim": 4, "eigenvalues": [1.0, 2.0]})
 
-    assert "2 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky" in str(fault)
+    assert "2 or 3 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky" in str(fault)

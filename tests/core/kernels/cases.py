@@ -33,6 +33,7 @@ SPACES: dict[str, Space] = {
         "SO4": {"type": "rotation", "dim": 4},
         "SO5": {"type": "rotation", "dim": 5},
         "SPD2": {"type": "spd", "dim": 2},
+        "SPD3": {"type": "spd", "dim": 3},
         "log-SPD3": {"type": "spd", "dim": 3, "metric": "log_euclidean"},
         "cholesky-SPD3": {"type": "spd", "dim": 3, "metric": "cholesky"},
         "H2": {"type": "hyperbolic", "dim": 2},

@@ -13,6 +13,7 @@ from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.baselines import GeodesicSE, baseline_for, least_beta
+from geodrome_core.kernels.eigen_product import signed_permutations
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from tests.core.kernels.cases import SPACES, gram, manifold_of, random_rows
@@ -101,3 +102,57 @@ def test_the_baseline_of_a_product_is_the_product_and_can_be_scaled():
 
     expected = 2 * gram(parts[0], x[:, :3]) * gram(parts[1], x[:, 3:])
     assert_close(gram(kernel, x), expected, atol=1e-12, rtol=0.0)
+
+
+@pytest.mark.parametrize(("size", "count"), [(2, 4), (3, 24)])
+def test_signed_permutations_are_the_rotations_of_a_square_and_of_a_cube(size, count):
+    group = signed_permutations(size)
+
+    assert len({tuple(g.flatten().tolist()) for g in group}) == len(group) == count
+    identity = torch.eye(size, dtype=torch.float64).expand(count, -1, -1)
+    assert torch.equal(group @ group.mT, identity)
+    assert torch.equal(torch.linalg.det(group).round(), torch.ones(count, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
+@pytest.mark.parametrize("name", ["SPD2", "SPD3"])
+def test_the_kernel_of_eigenvalues_and_eigenvectors_is_a_normalized_kernel(name, nu):
+    kernel, x = baseline_for(SPACES[name], "eigen_product", nu=nu), random_rows(name, 40)
+    kernel.lengthscale = torch.tensor([1.5, 0.8], dtype=torch.float64)
+
+    k = gram(kernel, x)
+
+    assert_close(k, k.mT, atol=1e-14, rtol=0.0)
+    assert_close(torch.diagonal(gram(kernel, x, x + 0)), torch.ones(40, dtype=torch.float64), atol=1e-14, rtol=0.0)
+    assert float(k.abs().max()) <= 1 + 1e-14
+    assert float(torch.linalg.eigvalsh(k)[0]) > -1e-12
+
+
+@pytest.mark.parametrize("name", ["SPD2", "SPD3"])
+def test_the_kernel_of_eigenvalues_and_eigenvectors_does_not_change_under_rotations_and_multiples(name):
+    kernel, x = baseline_for(SPACES[name], "eigen_product"), random_rows(name, 10)
+    size = math.isqrt(x.shape[-1])
+    turn = torch.linalg.qr(torch.randn(size, size, generator=generator(2), dtype=torch.float64)).Q
+
+    moved = 7.0 * (turn @ x.unflatten(-1, (size, size)) @ turn.mT).flatten(-2)
+
+    assert_close(gram(kernel, moved), gram(kernel, x), atol=1e-12, rtol=0.0)
+
+
+@pytest.mark.parametrize("name", ["SPD2", "SPD3"])
+def test_the_kernel_of_eigenvalues_and_eigenvectors_is_smooth_where_eigenvalues_cross_no_other(name):
+    """By differences, in the points and in both lengthscales."""
+    kernel, x = baseline_for(SPACES[name], "eigen_product", nu=1.5), random_rows(name, 3)
+    kernel.lengthscale = torch.tensor([1.5, 0.8], dtype=torch.float64)
+
+    def k(points: torch.Tensor, kappa: torch.Tensor) -> torch.Tensor:
+        return kernel.covariance(points[:, None], x[None], kappa)
+
+    near = (x * 1.1).requires_grad_()
+    assert torch.autograd.gradcheck(k, (near, torch.tensor([1.5, 0.8], dtype=torch.float64, requires_grad=True)))
+
+
+@pytest.mark.parametrize("name", ["S2", "log-SPD3", "tool"])
+def test_other_spaces_have_no_kernel_of_eigenvalues_and_eigenvectors(name):
+    with pytest.raises(ValueError, match=r"eigen_product is for SPD\(2\) and SPD\(3\), not for"):
+        baseline_for(SPACES[name], "eigen_product")

@@ -14,7 +14,7 @@ from tests.core.kernels.cases import SPACES, gram, manifold_of, random_rows
 
 assert_close = torch.testing.assert_close
 
-CURVED = {"H2": 1 / 4, "H3": 1.0, "H8": 49 / 4}
+CURVED = {"H2": 1 / 4, "H3": 1.0, "H8": 49 / 4, "SPD2": 1 / 8, "SPD3": 1 / 2}
 """Where the spectrum of minus the Laplacian begins, |rho|^2."""
 
 
@@ -23,9 +23,7 @@ def covariances(name: str, x: Tensor, *, nu: float, kappa: float, definition: st
 
 
 @pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
-@pytest.mark.parametrize(
-    "name", [name for name in SPACES if name not in CURVED and "SPD2" not in name and name != "tool"]
-)
+@pytest.mark.parametrize("name", [name for name in SPACES if name not in CURVED and name != "tool"])
 def test_on_compact_and_on_flat_spaces_they_are_one(name, nu):
     x = random_rows(name, 8)
 

@@ -57,6 +57,11 @@ SINGULAR: dict[str, tuple[str, Tensor, Tensor]] = {
     "same-matrix": ("SPD2", rows([2, 1, 1, 3]), rows([2, 1, 1, 3])),
     "identity-twice": ("SPD2", rows([1, 0, 0, 1]), rows([1, 0, 0, 1])),
     "equal-eigenvalues": ("SPD2", rows([1, 0, 0, 1]), rows([3, 0, 0, 3])),
+    "same-matrix-of-three": ("SPD3", rows([2, 1, 0, 1, 3, 0, 0, 0, 1]), rows([2, 1, 0, 1, 3, 0, 0, 0, 1])),
+    "multiples-of-three": ("SPD3", rows([2, 1, 0, 1, 3, 0, 0, 0, 1]), rows([4, 2, 0, 2, 6, 0, 0, 0, 2])),
+    "large-eigenvalue-twice": ("SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([2, 0, 0, 0, 2, 0, 0, 0, 1])),
+    "small-eigenvalue-twice": ("SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([2, 0, 0, 0, 1, 0, 0, 0, 1])),
+    "even-eigenvalues": ("SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([2, 0, 0, 0, 1, 0, 0, 0, 0.5])),
     "log-same-matrix": ("log-SPD3", rows([2, 1, 0, 1, 3, 0, 0, 0, 1]), rows([2, 1, 0, 1, 3, 0, 0, 0, 1])),
     "log-equal-eigenvalues": ("log-SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([2, 0, 0, 0, 2, 0, 0, 0, 1])),
     "cholesky-identity-twice": ("cholesky-SPD3", rows([1, 0, 0, 0, 1, 0, 0, 0, 1]), rows([1, 0, 0, 0, 1, 0, 0, 0, 1])),
@@ -194,7 +199,8 @@ def test_the_curvature_where_points_coincide_is_the_same_in_all_directions(name,
 
 @pytest.mark.parametrize("kappa", [0.3, 1.0])
 @pytest.mark.parametrize(
-    "name", ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SO4", "SO5", "SPD2", "log-SPD3", "H2", "H3", "H8"]
+    "name",
+    ["R1", "R3", "S1", "S2", "S3", "S10", "S31", "SO3", "SO4", "SO5", "SPD2", "SPD3", "log-SPD3", "H2", "H3", "H8"],
 )
 def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
     """With u = kappa^2 / 2, dk/du = L k(x, y) - k(x, y) L k(x, x), for k is normalized. L is the Laplacian in x."""
@@ -217,7 +223,7 @@ def test_the_heat_kernel_solves_the_heat_equation(name, kappa):
 
 @pytest.mark.parametrize("nu", [0.5, 2.5, math.inf])
 @pytest.mark.parametrize("kappa", [0.1, 5.0])
-@pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SO4", "SPD2", "H2", "H3"])
+@pytest.mark.parametrize("name", ["R3", "S1", "S2", "S31", "SO3", "SO4", "SPD2", "SPD3", "H2", "H3"])
 def test_the_derivative_in_the_lengthscale_is_that_of_differences(name, kappa, nu):
     kernel, manifold = kernel_of(name, nu=nu), manifold_of(name)
     x = random_rows(name, 6)

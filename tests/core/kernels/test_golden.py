@@ -68,7 +68,8 @@ def about_z(*angles: float) -> Tensor:
     + [("hyperbolic", dim) for dim in (2, 3, 4, 5)]
     + [("torus", dim) for dim in (2, 3)]
     + [("so", dim) for dim in (2, 3, 4)]
-    + [("spd", 2), ("euclidean", 3), ("S3xR3", [3, 3])],
+    + [("spd", dim) for dim in (2, 3)]
+    + [("euclidean", 3), ("S3xR3", [3, 3])],
 )
 def test_kernels_have_the_values_of_mpmath(name, dim):
     """At distances from 0.05 to almost the antipode, kappa from 0.05 to 3, nu = 0.5, 0.8, 1.5, 2.5 and infinity."""
@@ -286,15 +287,16 @@ def test_on_the_circle_the_roughest_kernel_is_a_hyperbolic_cosine(kappa):
     np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-13, rtol=0)
 
 
+@pytest.mark.parametrize("x", [tensor(3, 1, 1, 2), tensor(3, 1, 0.5, 1, 2, 0.2, 0.5, 0.2, 1)], ids=["2", "3"])
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, math.inf])
-def test_multiples_of_a_matrix_are_a_line(nu):
-    """From X to c X it is sqrt 2 log c far, and on that flat line the mixture of Gaussians is the ordinary kernel."""
-    x = tensor(3, 1, 1, 2)
+def test_multiples_of_a_matrix_are_a_line(nu, x):
+    """From X to c X it is sqrt n log c far, and on that flat line the mixture of Gaussians is the ordinary kernel."""
     r = tensor(*DISTANCES)
+    size = math.isqrt(len(x))
 
-    found = covariance(SPECS["spd"](2), x, torch.exp(r / math.sqrt(2))[:, None] * x, nu=nu, kappa=1.0)
+    found = covariance(SPECS["spd"](size), x, torch.exp(r / math.sqrt(size))[:, None] * x, nu=nu, kappa=1.0)
 
-    np.testing.assert_allclose(found.numpy(), HALF_INTEGER[nu](r).numpy(), atol=2e-11, rtol=0)
+    np.testing.assert_allclose(found.numpy(), HALF_INTEGER[nu](r).numpy(), atol=1e-13, rtol=0)
 
 
 @pytest.mark.parametrize("kappa", [0.1, 1.0, 10.0])

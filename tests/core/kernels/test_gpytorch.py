@@ -15,7 +15,7 @@ from geodrome_core.kernels import for_space
 from geodrome_core.kernels.factory import matern
 from geodrome_core.kernels.isotropic import EuclideanMatern, RotationMatern, SphereMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
-from geodrome_core.kernels.mixture import SPD2Matern
+from geodrome_core.kernels.spd import SPDMatern
 from gpytorch.kernels import ProductKernel, ScaleKernel
 
 from tests.core.kernels.cases import SPACES, every_space, gram, kernel_of, manifold_of, random_rows
@@ -63,10 +63,10 @@ def test_batches_of_points_give_a_matrix_each(name, nu):
             assert_close(itself[i, j], gram(kernel, batch[i, j]), atol=1e-15, rtol=0.0)
 
 
-@pytest.mark.parametrize("kind", [EuclideanMatern, SphereMatern, RotationMatern, SPD2Matern])
+@pytest.mark.parametrize("kind", [EuclideanMatern, SphereMatern, RotationMatern, SPDMatern])
 @pytest.mark.parametrize("nu", [1.5, math.inf])
 def test_a_batch_of_lengthscales_gives_a_matrix_each(kind, nu):
-    name = {EuclideanMatern: "R3", SphereMatern: "S2", RotationMatern: "SO3", SPD2Matern: "SPD2"}[kind]
+    name = {EuclideanMatern: "R3", SphereMatern: "S2", RotationMatern: "SO3", SPDMatern: "SPD2"}[kind]
     scales = [0.3, 1.0, 2.0]
     kernel = kind(nu=nu, batch_shape=torch.Size([3]))
     kernel.lengthscale = torch.tensor(scales, dtype=torch.float64).reshape(3, 1, 1)

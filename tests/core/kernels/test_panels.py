@@ -6,7 +6,8 @@ import math
 
 import pytest
 import torch
-from geodrome_core.kernels.panels import BLOCK, NODES, SMALLEST_EXPONENT, SMALLEST_MATRIX, Panels
+from geodrome_core.kernels.lookup import BLOCK, SMALLEST_MATRIX
+from geodrome_core.kernels.panels import NODES, SMALLEST_EXPONENT, Panels
 
 from tests.strategies import generator
 

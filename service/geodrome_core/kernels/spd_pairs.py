@@ -1,0 +1,145 @@
+"""What an affine-invariant kernel needs of a pair of SPD matrices: s, m and d.
+
+With X = L L^T and Y likewise, L = N diag(l), N unit lower triangular, X^-1 Y has the eigenvalues of F F^T where
+F = diag(l_X)^-1 N_X^-1 N_Y diag(l_Y). When determinants are made 1,
+
+    s = (log det Y - log det X)^2 / n,    tr M = |F|^2,    tr M^-1 = |F^-1|^2,
+
+and the entries of N_X^-1 N_Y - 1 are differences: m is a sum of squares that vanish with X - Y, and keeps its digits
+where points almost coincide. Derivatives come from the matrix products tr M = <X^-1, Y>, tr M^-1 = <X, Y^-1>, so that
+no array of all pairs is kept for each number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from geodrome_core.kernels.derivatives import carried
+from geodrome_core.kernels.pairs import squared_distance
+
+CHUNK = 16_384
+"""Pairs whose intermediate values are held at once."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """What pairs need of each point.
+
+    Attributes:
+        level: log det X / sqrt n.
+        pivots: Squares of the l, divided by their geometric mean.
+        unit: N below its diagonal: entry 21, and for n = 3 also 31 and 32.
+        matrix, inverse: X / det(X)^(1/n) and its inverse, as rows.
+    """
+
+    level: Float[Tensor, "*b"]
+    pivots: Float[Tensor, "*b n"]
+    unit: Float[Tensor, "*b k"]
+    matrix: Float[Tensor, "*b d"]
+    inverse: Float[Tensor, "*b d"]
+
+    @classmethod
+    def of(cls, x: Float[Tensor, "*b d"]) -> Points:
+        """From matrices, row by row."""
+        size = math.isqrt(x.shape[-1])
+        x = x.unflatten(-1, (size, size))
+        x = 0.5 * (x + x.mT)
+        factor = torch.linalg.cholesky(x)
+        diagonal = torch.diagonal(factor, dim1=-2, dim2=-1)
+        log_pivots = 2 * torch.log(diagonal)
+        mean = log_pivots.mean(-1)
+        below = torch.tril_indices(size, size, offset=-1)
+        normalized = x * torch.exp(-mean)[..., None, None]
+        return cls(
+            level=mean * math.sqrt(size),
+            pivots=torch.exp(log_pivots - mean.unsqueeze(-1)),
+            unit=(factor / diagonal.unsqueeze(-2))[..., below[0], below[1]],
+            matrix=normalized.flatten(-2),
+            inverse=torch.linalg.inv(normalized).flatten(-2),
+        )
+
+    @property
+    def size(self) -> int:
+        """n, rows of the matrices."""
+        return self.pivots.shape[-1]
+
+
+def invariants(
+    x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]
+) -> tuple[Float[Tensor, "*#b"], Float[Tensor, "*#b"], Float[Tensor, "*#b"]]:
+    """s, m and d of broadcast pairs of matrices, differentiable twice; d is zero on SPD(2)."""
+    first, second = Points.of(x), Points.of(y)
+    s = squared_distance(first.level.unsqueeze(-1), second.level.unsqueeze(-1))
+    with torch.no_grad():
+        m, d = _values(first, second)
+    if not (x.requires_grad or y.requires_grad):
+        return s, m, d
+    trace = _inner(first.inverse, second.matrix)
+    if first.size == 2:
+        return s, carried(m, 0.5 * trace), d
+    inverse_trace = _inner(first.matrix, second.inverse)
+    return s, carried(m, 0.5 * (trace + inverse_trace)), carried(d, 0.5 * (trace - inverse_trace))
+
+
+def _inner(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
+    """Inner products of broadcast pairs, of all pairs of two sets by a matrix product."""
+    if x.dim() < 3 or y.dim() < 3 or x.shape[-2] != 1 or y.shape[-3] != 1 or x.shape[:-3] != y.shape[:-3]:
+        return (x * y).sum(-1)
+    return x.squeeze(-2) @ y.squeeze(-3).mT
+
+
+def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[Tensor, "*#b"]]:
+    """The m and d of pairs, a few at a time; of one set of points with itself, little more than half."""
+    columns = [[*points.pivots.unbind(-1), *points.unit.unbind(-1)] for points in (first, second)]
+    shape = torch.broadcast_shapes(first.level.shape, second.level.shape)
+    of_size = _of_two if first.size == 2 else _of_three
+    if math.prod(shape) <= CHUNK:
+        return of_size(*columns)
+    is_one_set = first.level.shape == (*shape[:-1], 1) and len(shape) == 2
+    is_one_set = is_one_set and all(torch.equal(x, y.mT) for x, y in zip(*columns, strict=True))
+    m, d = (torch.empty(shape, dtype=torch.float64) for _ in range(2))
+    step = max(1, CHUNK * shape[0] // math.prod(shape))
+    for start in range(0, shape[0], step):
+        rows = slice(start, start + step)
+        parts = [[_rows(column, rows, len(shape)) for column in group] for group in columns]
+        if is_one_set:
+            rest = slice(start, None)
+            m[rows, rest], d[rows, rest] = of_size(parts[0], [column[:, rest] for column in parts[1]])
+            m[rest, rows], d[rest, rows] = m[rows, rest].mT, -d[rows, rest].mT
+        else:
+            m[rows], d[rows] = of_size(*parts)
+    return m, d
+
+
+def _rows(column: Tensor, rows: slice, dims: int) -> Tensor:
+    """Those of the first dimension, if it is there and not broadcast."""
+    return column[rows] if column.dim() == dims and len(column) > 1 else column
+
+
+def _of_two(x: list[Tensor], y: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """With pivots p and 1 / p this is the half-plane's distance, cosh r - 1."""
+    gap, product = y[0] - x[0], x[0] * y[0]
+    m = 0.5 * (gap * gap / product + (y[2] - x[2]) ** 2 * product)
+    return m, torch.zeros_like(m)
+
+
+def _of_three(x: list[Tensor], y: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """Half the sum and half the difference of |F|^2 and |F^-1|^2, entry by entry."""
+    p1, p2, p3, n21, n31, n32 = x
+    q1, q2, q3, k21, k31, k32 = y
+    first, second, third = k21 - n21, k32 - n32, k31 - n31
+    first2, second2 = first * first, second * second
+    forth, back = (third - n32 * first) ** 2, (third - k32 * first) ** 2
+    trace = first2 * (q1 / p2) + second2 * (q2 / p3) + forth * (q1 / p3)
+    inverse_trace = first2 * (p1 / q2) + second2 * (p2 / q3) + back * (p1 / q3)
+    total, difference = trace + inverse_trace, trace - inverse_trace
+    for p, q in ((p1, q1), (p2, q2), (p3, q3)):
+        share = (q - p) / (p * q)
+        total = total + share * (q - p)
+        difference = difference + share * (q + p)
+    return 0.5 * total, 0.5 * difference
