@@ -12,6 +12,7 @@ from geodrome_core.features.feature_map import Drawn, Features, Kept
 from geodrome_core.features.flat import PlaneLaw
 from geodrome_core.features.hyperbolic import HorocyclicLaw
 from geodrome_core.features.levels import Levels, rotation_levels, sphere_levels
+from geodrome_core.features.representations import representation_levels
 from geodrome_core.features.torus import LatticeLaw
 from geodrome_core.features.waves import WaveLaw, even_points
 from geodrome_core.geometry.euclidean import Euclidean
@@ -34,7 +35,7 @@ NEGLIGIBLE = 1e-14
 def features_for(space: Space, kernel: Kernel, *, count: int, generator: torch.Generator) -> Features:
     """Features of a kernel that ``for_space`` has made, at its hyperparameters as they are now.
 
-    On spheres, SO(2), SO(3) and their products whole levels are kept while that lessens the error, and random zonal
+    On spheres, rotations and their products whole levels are kept while that lessens the error, and random zonal
     functions stand for the others. With any other factor, all features are products of random waves.
 
     Args:
@@ -106,6 +107,8 @@ def _levels(manifold: Manifold) -> Levels | None:
             return rotation_levels()
         case SpecialOrthogonal(size=2):
             return rotation_levels(2)
+        case SpecialOrthogonal(size=size):
+            return representation_levels(size)
         case _:
             return None
 

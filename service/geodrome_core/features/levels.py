@@ -89,17 +89,14 @@ class JacobiLevels(Levels):
         return columns[..., torch.argsort(order)]
 
     def shares(self, nu: float, kappa: float) -> Float[Tensor, " l"]:
-        """That of level 0 is p_infinity(0) / p_u(0), averaged over the heat times of the kernel; the others follow."""
+        """By the heat kernel where points coincide."""
         if math.isinf(nu):
             u = torch.tensor([kappa**2 / 2, math.exp(LOG_LAST)], dtype=torch.float64)
             log_peak, weight = self._heat.at(u).log_peak, torch.ones(1, dtype=torch.float64)
-            log_spectrum = -(kappa**2) / 2 * self.eigenvalues
         else:
             on = grid(self._heat, grid_steps(self._heat, nu))
             log_peak, weight = on.heat.log_peak, weights(on, nu, kappa)[0]
-            log_spectrum = -(nu + self._heat.dim / 2) * torch.log1p(self.eigenvalues * kappa**2 / (2 * nu))
-        first = torch.logsumexp(torch.log(weight) + (log_peak[-1] - log_peak)[: len(weight)], 0)
-        return torch.exp(first + torch.log(self.multiplicities) + log_spectrum)
+        return spectral_shares(self, self._heat.dim, nu, kappa, log_peak=log_peak, weight=weight)
 
     @cached_property
     def fourth_moments(self) -> Float[Tensor, " l"]:
@@ -196,6 +193,27 @@ def sphere_levels(dim: int) -> SphereLevels:
 def rotation_levels(size: int = 3) -> Levels:
     """Levels of SO(2) or SO(3)."""
     return RotationLevels() if size == 3 else PlaneRotationLevels()
+
+
+def spectral_shares(
+    levels: Levels, dim: int, nu: float, kappa: float, *, log_peak: Float[Tensor, " t"], weight: Float[Tensor, " w"]
+) -> Float[Tensor, " l"]:
+    """That of level 0 is p_infinity(0) / p_u(0), averaged over the heat times of the kernel; the others follow.
+
+    Args:
+        levels: The levels.
+        dim: Dimension of the manifold.
+        nu: Smoothness.
+        kappa: Lengthscale.
+        log_peak: log p_u(0) at the times of the kernel, and at the end at a time when heat has become even.
+        weight: Of the times.
+    """
+    if math.isinf(nu):
+        log_spectrum = -(kappa**2) / 2 * levels.eigenvalues
+    else:
+        log_spectrum = -(nu + dim / 2) * torch.log1p(levels.eigenvalues * kappa**2 / (2 * nu))
+    first = torch.logsumexp(torch.log(weight) + (log_peak[-1] - log_peak)[: len(weight)], 0)
+    return torch.exp(first + torch.log(levels.multiplicities) + log_spectrum)
 
 
 def _jacobi(
