@@ -192,8 +192,8 @@ def test_a_smoothness_out_of_range_is_refused(nu):
 
 
 def test_a_manifold_without_a_kernel_is_named():
-    with pytest.raises(TypeError, match="no Matérn kernel is known for SPD of dimension 6"):
-        matern(SPD(3), nu=2.5)
+    with pytest.raises(TypeError, match="no Matérn kernel is known for SPD of dimension 10"):
+        matern(SPD(4), nu=2.5)
 
 
 def test_bounds_do_not_change_the_kernel_of_a_manifold_but_the_unit_of_reals():
