@@ -24,7 +24,7 @@ assert_close = torch.testing.assert_close
 
 @pytest.mark.parametrize("definition", ["paper", "spde", "shifted"])
 @pytest.mark.parametrize(("nu", "kappa"), [(0.5, 0.7), (1.5, 8.0)])
-@pytest.mark.parametrize("name", ["H2", "H3", "H8"])
+@pytest.mark.parametrize("name", ["H2", "H3", "H8", "SPD2", "SPD3"])
 def test_each_definition_of_a_kernel_has_its_waves(name, definition, nu, kappa):
     space = SPACES[name]
     kernel = for_space(space, nu=nu, lengthscale=kappa, definition=definition)
