@@ -67,15 +67,25 @@ class LevelList:
         return int(torch.where(left > 0, deviation, rest).argmin())
 
 
-def level_list(parts: Sequence[tuple[Levels, slice]], shares: Sequence[Float[Tensor, " l"]]) -> LevelList:
-    """All levels of a product, up to ``LARGEST_LIST``, from the levels and the shares of its factors."""
+def level_list(parts: Sequence[tuple[Levels, slice]], shares: Sequence[Float[Tensor, "..."]]) -> LevelList:
+    """All levels of a product, up to ``LARGEST_LIST``, from the levels of its parts and their shares of the variance.
+
+    Args:
+        parts: Levels, and the columns of a row that they belong to.
+        shares: (l,) of a part, or (l, l, …) of some parts together, an axis for each.
+    """
     each = int(LARGEST_LIST ** (1 / len(parts)))
-    grids = torch.meshgrid(*(torch.arange(min(each, len(share))) for share in shares), indexing="ij")
+    sizes = [min(each, size) for share in shares for size in share.shape]
+    grids = torch.meshgrid(*(torch.arange(size) for size in sizes), indexing="ij")
     levels = torch.stack([grid.flatten() for grid in grids], -1)
-    columns = [levels[:, f] for f in range(len(parts))]
+    columns = list(levels.unbind(-1))
 
     def product(factors: Sequence[Tensor]) -> Tensor:
-        return torch.stack([factor[level] for factor, level in zip(factors, columns, strict=True)]).prod(0)
+        out, rest = torch.ones(len(levels), dtype=torch.float64), columns
+        for factor in factors:
+            out = out * factor[tuple(rest[: factor.dim()])]
+            rest = rest[factor.dim() :]
+        return out
 
     share = product(shares)
     multiplicity = product([part.multiplicities for part, _ in parts])

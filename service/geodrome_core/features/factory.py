@@ -11,7 +11,8 @@ from geodrome_core.features.compact import CompactLaw, level_list, missing_share
 from geodrome_core.features.feature_map import Drawn, Features, Kept
 from geodrome_core.features.flat import PlaneLaw
 from geodrome_core.features.hyperbolic import HorocyclicLaw
-from geodrome_core.features.levels import Levels, rotation_levels, sphere_levels
+from geodrome_core.features.lattice import MOST_JOINTS, lattice_shares
+from geodrome_core.features.levels import Levels, angle_levels, rotation_levels, sphere_levels
 from geodrome_core.features.representations import representation_levels
 from geodrome_core.features.torus import LatticeLaw
 from geodrome_core.features.waves import WaveLaw, even_points
@@ -27,6 +28,7 @@ from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.geometry.torus import Torus
 from geodrome_core.kernels.factory import matern
 from geodrome_core.kernels.kernel import GeodesicKernel
+from geodrome_core.kernels.torus import TorusMatern
 
 NEGLIGIBLE = 1e-14
 """Shares of the variance below this, which is rounding, are not worth a feature."""
@@ -35,8 +37,8 @@ NEGLIGIBLE = 1e-14
 def features_for(space: Space, kernel: Kernel, *, count: int, generator: torch.Generator) -> Features:
     """Features of a kernel that ``for_space`` has made, at its hyperparameters as they are now.
 
-    On spheres, rotations and their products whole levels are kept while that lessens the error, and random zonal
-    functions stand for the others. With any other factor, all features are products of random waves.
+    On spheres, rotations, tori of at most three joints and their products, whole levels are kept while that lessens the
+    error, and random zonal functions stand for the others. With any other factor, all are products of random waves.
 
     Args:
         space: The space.
@@ -58,11 +60,15 @@ def features_for(space: Space, kernel: Kernel, *, count: int, generator: torch.G
         columns = space.manifold.columns[name]
         _check(factor, part)
         levels = _levels(factor)
-        if levels is None:
-            laws.append((_law(factor, part), columns))
-        else:
+        if levels is not None:
             compact.append((levels, columns))
             shares.append(levels.shares(part.nu.item(), part.lengthscale.item()))
+        elif isinstance(factor, Torus) and factor.dim <= MOST_JOINTS:
+            joints = range(columns.start, columns.stop)
+            compact += [(angle_levels(), slice(joint, joint + 1)) for joint in joints]
+            shares += _torus_shares(factor, part)
+        else:
+            laws.append((_law(factor, part), columns))
     if not compact:
         return Features(None, _drawn(laws, count // 2, 2, generator), 0.0)
     listed = level_list(compact, shares)
@@ -96,6 +102,15 @@ def _check(manifold: Manifold, kernel: Kernel) -> None:
         raise TypeError(f"{type(kernel).__name__} is not the Matérn kernel of {type(manifold).__name__}")
     if kernel.batch_shape.numel() != 1:
         raise ValueError(f"the kernel has hyperparameters of shape {tuple(kernel.batch_shape)}; there must be one set")
+
+
+def _torus_shares(manifold: Torus, kernel: GeodesicKernel) -> list[Tensor]:
+    """Of the torus's own kernel, for all joints together; of the product of circles, for each joint."""
+    nu, kappa = kernel.nu.item(), kernel.lengthscale.detach().flatten().tolist()
+    if isinstance(kernel, TorusMatern):
+        return [lattice_shares(manifold.dim, nu, kappa[0])]
+    scales = kappa if len(kappa) > 1 else manifold.dim * kappa
+    return [angle_levels().shares(nu, scale) for scale in scales]
 
 
 def _levels(manifold: Manifold) -> Levels | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import torch
@@ -28,6 +29,44 @@ LEVELS = 512
 
 NODES = 8192
 """Of the integrals for the fourth moments: four to each oscillation of Z_l^4 in the last level."""
+
+
+@dataclass(frozen=True)
+class SpectralLaw:
+    """How a kernel's variance is spread over eigenvalues.
+
+    Attributes:
+        dim: Dimension of the manifold.
+        nu: Smoothness.
+        kappa: Lengthscale.
+    """
+
+    dim: int
+    nu: float
+    kappa: float
+
+    def shares(
+        self,
+        eigenvalues: Float[Tensor, "*l"],
+        multiplicities: Float[Tensor, "*l"],
+        *,
+        log_peak: Float[Tensor, " t"],
+        weight: Float[Tensor, " w"],
+    ) -> Float[Tensor, "*l"]:
+        """Of levels, from 0 on: that of 0 is p_infinity(0) / p_u(0) in the mean over heat times; the others follow.
+
+        Args:
+            eigenvalues: Of the levels.
+            multiplicities: Of the levels.
+            log_peak: log p_u(0) at the times of the kernel, and at the end at a time when heat has become even.
+            weight: Of the times.
+        """
+        if math.isinf(self.nu):
+            log_spectrum = -(self.kappa**2) / 2 * eigenvalues
+        else:
+            log_spectrum = -(self.nu + self.dim / 2) * torch.log1p(eigenvalues * self.kappa**2 / (2 * self.nu))
+        first = torch.logsumexp(torch.log(weight) + (log_peak[-1] - log_peak)[: len(weight)], 0)
+        return torch.exp(first + torch.log(multiplicities) + log_spectrum)
 
 
 class Levels(ABC):
@@ -96,7 +135,8 @@ class JacobiLevels(Levels):
         else:
             on = grid(self._heat, grid_steps(self._heat, nu))
             log_peak, weight = on.heat.log_peak, weights(on, nu, kappa)[0]
-        return spectral_shares(self, self._heat.dim, nu, kappa, log_peak=log_peak, weight=weight)
+        law = SpectralLaw(self._heat.dim, nu, kappa)
+        return law.shares(self.eigenvalues, self.multiplicities, log_peak=log_peak, weight=weight)
 
     @cached_property
     def fourth_moments(self) -> Float[Tensor, " l"]:
@@ -149,6 +189,20 @@ class CircleLevels(SphereLevels):
         return torch.cos(level * torch.atan2(x @ turned.mT, x @ centres.mT))
 
 
+class AngleLevels(CircleLevels):
+    """The circle by its angle, one number."""
+
+    def zonal(
+        self, x: Float[Tensor, "*b d"], centres: Float[Tensor, "k d"], level: Int[Tensor, " k"]
+    ) -> Float[Tensor, "*b k"]:
+        """Cos(level angle)."""
+        return torch.cos(level * (x - centres[:, 0]))
+
+    def point(self, normal: Float[Tensor, "k n"]) -> Float[Tensor, "k d"]:
+        """The angle of a normal vector."""
+        return torch.atan2(normal[:, 1:], normal[:, :1])
+
+
 class PlaneRotationLevels(CircleLevels):
     """SO(2), the circle as matrices: of their four numbers the first column is the point of S^1."""
 
@@ -190,30 +244,15 @@ def sphere_levels(dim: int) -> SphereLevels:
 
 
 @lru_cache
+def angle_levels() -> AngleLevels:
+    """Levels of a circle, as one joint of a torus."""
+    return AngleLevels()
+
+
+@lru_cache
 def rotation_levels(size: int = 3) -> Levels:
     """Levels of SO(2) or SO(3)."""
     return RotationLevels() if size == 3 else PlaneRotationLevels()
-
-
-def spectral_shares(
-    levels: Levels, dim: int, nu: float, kappa: float, *, log_peak: Float[Tensor, " t"], weight: Float[Tensor, " w"]
-) -> Float[Tensor, " l"]:
-    """That of level 0 is p_infinity(0) / p_u(0), averaged over the heat times of the kernel; the others follow.
-
-    Args:
-        levels: The levels.
-        dim: Dimension of the manifold.
-        nu: Smoothness.
-        kappa: Lengthscale.
-        log_peak: log p_u(0) at the times of the kernel, and at the end at a time when heat has become even.
-        weight: Of the times.
-    """
-    if math.isinf(nu):
-        log_spectrum = -(kappa**2) / 2 * levels.eigenvalues
-    else:
-        log_spectrum = -(nu + dim / 2) * torch.log1p(levels.eigenvalues * kappa**2 / (2 * nu))
-    first = torch.logsumexp(torch.log(weight) + (log_peak[-1] - log_peak)[: len(weight)], 0)
-    return torch.exp(first + torch.log(levels.multiplicities) + log_spectrum)
 
 
 def _jacobi(

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from geodrome_core.features.levels import LEVELS, Levels, spectral_shares
+from geodrome_core.features.levels import LEVELS, Levels, SpectralLaw
 from geodrome_core.geometry.special_orthogonal import haar
 from geodrome_core.kernels.matern import LOG_LAST, steps_per_octave, weights
 from geodrome_core.kernels.rotation_invariants import differentiable_invariants
@@ -85,33 +85,32 @@ class RepresentationLevels(Levels):
         else:
             on = group_grid(self._size, steps_per_octave(nu + self._dim / 2))
             u, weight = torch.exp(on.log_u[on.visible]), weights(on, nu, kappa)[0]
-        return spectral_shares(self, self._dim, nu, kappa, log_peak=self._group.log_peak(u), weight=weight)
+        law = SpectralLaw(self._dim, nu, kappa)
+        return law.shares(self.eigenvalues, self.multiplicities, log_peak=self._group.log_peak(u), weight=weight)
 
     @cached_property
     def fourth_moments(self) -> Float[Tensor, " l"]:
         """Means over random rotations."""
         normal = torch.randn(SAMPLES, self.normals, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
         identity = torch.eye(self._size, dtype=torch.float64).flatten()
-        e = torch.stack(differentiable_invariants(self.point(normal).unsqueeze(-2), identity))
-        everywhere = [self._normalized(e, torch.tensor([level])) for level in range(LEVELS)]
-        return self.multiplicities**2 * (torch.cat(everywhere, -1) ** 4).mean(0).clamp_min(0)
+        e = torch.stack(differentiable_invariants(self.point(normal), identity))
+        basis = self._group.basis(e, int(self._numbers.max()) + 1)
+        means = [(determinant([basis[n].unbind(0) for n in numbers]) ** 4).mean() for numbers in self._numbers]
+        return self.multiplicities**2 * torch.stack(means) / self._at_identity**4
 
     def _normalized(self, e: Float[Tensor, "h *b k"], level: Int[Tensor, " k"]) -> Float[Tensor, "*b k"]:
         """Characters at elementary symmetric polynomials of the c_j, over those at the identity."""
-        count = int(self._numbers[level].max()) + 1
-        return self._characters(self._group.basis(e, count), level) / self._at_identity[level]
-
-    def _characters(self, basis: Float[Tensor, "l h *b k"], level: Int[Tensor, " k"]) -> Float[Tensor, "*b k"]:
-        columns = basis.movedim(-1, 1)  # the levels' columns, which are chosen together with their numbers
-        place = torch.arange(len(level)) if columns.shape[1] > 1 else torch.zeros(len(level), dtype=torch.int64)
+        basis = self._group.basis(e, int(self._numbers[level].max()) + 1)
+        columns = basis.movedim(-1, 1)  # each level's own, which are chosen together with its numbers
+        place = torch.arange(len(level))
         rows = [columns[numbers, place].movedim(0, -1) for numbers in self._numbers[level].unbind(-1)]
-        return determinant([row.unbind(0) for row in rows])
+        return determinant([row.unbind(0) for row in rows]) / self._at_identity[level]
 
     @cached_property
     def _at_identity(self) -> Float[Tensor, " l"]:
-        origin = torch.zeros(self._size // 2, LEVELS, dtype=torch.float64)
+        origin = torch.zeros(self._size // 2, dtype=torch.float64)
         basis = self._group.basis(origin, int(self._numbers.max()) + 1)
-        return self._characters(basis, torch.arange(LEVELS))
+        return torch.stack([determinant([basis[n].unbind(0) for n in numbers]) for numbers in self._numbers])
 
 
 @lru_cache

@@ -89,7 +89,7 @@ def mixture(between: Float[Tensor, "*b d"], nu: Tensor, kappa: Tensor) -> Float[
 
 @lru_cache(maxsize=16)
 def _components(dim: int, nu: float, kappa: float) -> _Components:
-    on = _grid(dim, steps_per_octave(nu + dim / 2))
+    on = torus_grid(dim, steps_per_octave(nu + dim / 2))
     weight = torch.stack(weights(on, nu, kappa))  # (3, times)
     u = torch.exp(on.log_u[on.visible])
     late = [
@@ -108,7 +108,7 @@ def _series(u: Float[Tensor, " t"], first: float) -> Float[Tensor, "t l"]:
 
 
 @lru_cache(maxsize=8)
-def _grid(dim: int, steps: int) -> Grid:
+def torus_grid(dim: int, steps: int) -> Grid:
     """The times of T^dim; the heat kernels are those of the early times, in half the squared distance."""
     log_u, first = grid_times(steps)
     u = torch.exp(log_u)
