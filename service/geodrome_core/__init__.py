@@ -3,7 +3,7 @@
 A library in its own right: kernels are GPyTorch kernels, models are BoTorch models, and ``suggest`` is a pure function.
 """
 
-from geodrome_core import kernels
+from geodrome_core import features, kernels
 from geodrome_core.engine import (
     History,
     Problem,
@@ -28,6 +28,7 @@ __all__ = [
     "Space",
     "SpaceError",
     "Suggestion",
+    "features",
     "kernels",
     "recommend",
     "space_from_spec",

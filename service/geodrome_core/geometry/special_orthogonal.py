@@ -76,6 +76,18 @@ def rotation_angles(x: Float[Tensor, "*#b k k"], y: Float[Tensor, "*#b k k"]) ->
         return 2 * torch.atan2(sines, cosines)[..., x.shape[-1] % 2 :: 2]
 
 
+def haar(normal: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b k k"]:
+    """The rotation that is the orthogonal factor of a matrix: of one of standard normal numbers, a uniform one.
+
+    Source:
+        Mezzadri 2007, "How to generate random matrices from the classical compact groups".
+    """
+    q, r = torch.linalg.qr(normal)
+    q = q * torch.sign(torch.diagonal(r, dim1=-2, dim2=-1)).unsqueeze(-2)
+    sign = torch.sign(torch.linalg.det(q))[..., None, None]
+    return torch.cat([q[..., :-1], q[..., -1:] * sign], -1)
+
+
 class SpecialOrthogonal(Manifold):
     """SO(n) as rotation matrices, n*n numbers row by row.
 
@@ -156,15 +168,8 @@ class SpecialOrthogonal(Manifold):
         return (self._matrix(x).unsqueeze(-3) @ self._generators).flatten(-2)
 
     def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
-        """Uniform (Haar): the orthogonal factor of a normal matrix.
-
-        Source:
-            Mezzadri 2007, "How to generate random matrices from the classical compact groups".
-        """
-        q, r = torch.linalg.qr(torch.randn(count, self.size, self.size, generator=generator, dtype=torch.float64))
-        q = q * torch.sign(torch.diagonal(r, dim1=-2, dim2=-1)).unsqueeze(-2)
-        sign = torch.sign(torch.linalg.det(q))[:, None, None]
-        return torch.cat([q[..., :-1], q[..., -1:] * sign], -1).flatten(-2)
+        """Uniform (Haar)."""
+        return haar(torch.randn(count, self.size, self.size, generator=generator, dtype=torch.float64)).flatten(-2)
 
     def _matrix(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return x.unflatten(-1, (self.size, self.size))

@@ -149,7 +149,7 @@ def _components(size: int, nu: float, kappa: float) -> _Components:
     if math.isinf(nu):
         return _heat_components(size, kappa)
     group = characters(size)
-    on = _grid(size, steps_per_octave(nu + size * (size - 1) / 4))
+    on = group_grid(size, steps_per_octave(nu + size * (size - 1) / 4))
     weight = torch.stack(weights(on, nu, kappa))  # (3, times)
     u = torch.exp(on.log_u[on.visible])
     even = weight[:, u >= group.last_time].sum(-1, keepdim=True)
@@ -189,7 +189,7 @@ def _heat_and_derivative(group: Characters, time: Float[Tensor, " 1"], kappa: fl
 
 
 @lru_cache(maxsize=8)
-def _grid(size: int, steps: int) -> Grid:
+def group_grid(size: int, steps: int) -> Grid:
     """The times of SO(size); the heat kernels are those of the early times, in |theta|^2 / 2 and without J."""
     log_u, first = grid_times(steps)
     u = torch.exp(log_u)

@@ -114,7 +114,7 @@ class Characters:
         square = (self._half + torch.arange(count, dtype=torch.float64)) ** 2
         return self.rows(u, count) * -(square - square[: self.planes, None]).clamp_min(0)
 
-    def basis(self, e: Float[Tensor, "k p"], count: int, *, digits: int = 1) -> Float[Tensor, "l m p"]:
+    def basis(self, e: Float[Tensor, "k *b"], count: int, *, digits: int = 1) -> Float[Tensor, "l m *b"]:
         """The f_l modulo chi, or a power of it; ``e`` are the elementary symmetric polynomials of the c_i."""
         return chebyshev(count, 2 * self._half, remainder(e), digits=digits)
 

@@ -140,16 +140,17 @@ def test_the_kernel_of_eigenvalues_and_eigenvectors_does_not_change_under_rotati
 
 
 @pytest.mark.parametrize("name", ["SPD2", "SPD3"])
-def test_the_kernel_of_eigenvalues_and_eigenvectors_is_smooth_where_eigenvalues_cross_no_other(name):
-    """By differences, in the points and in both lengthscales."""
-    kernel, x = baseline_for(SPACES[name], "eigen_product", nu=1.5), random_rows(name, 3)
+def test_the_kernel_of_eigenvalues_and_eigenvectors_has_derivatives_where_eigenvalues_differ(name):
+    """Those of differences, in the points and in both lengthscales."""
+    kernel, x = baseline_for(SPACES[name], "eigen_product", nu=1.5), random_rows(name, 2)
     kernel.lengthscale = torch.tensor([1.5, 0.8], dtype=torch.float64)
 
     def k(points: torch.Tensor, kappa: torch.Tensor) -> torch.Tensor:
         return kernel.covariance(points[:, None], x[None], kappa)
 
     near = (x * 1.1).requires_grad_()
-    assert torch.autograd.gradcheck(k, (near, torch.tensor([1.5, 0.8], dtype=torch.float64, requires_grad=True)))
+    kappa = torch.tensor([1.5, 0.8], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(k, (near, kappa), fast_mode=True)
 
 
 @pytest.mark.parametrize("name", ["S2", "log-SPD3", "tool"])
