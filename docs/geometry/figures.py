@@ -1,4 +1,4 @@
-"""Draws the kernels against the distance, one picture for each page of this folder.
+"""Draws the kernels along geodesics, one picture for each page of this folder.
 
     python docs/geometry/figures.py
 
@@ -38,7 +38,7 @@ class Panel:
         start: The point where the geodesic starts, in JSON.
         direction: Its velocity in the orthonormal basis there; normalized here.
         length: How far it is followed.
-        lengthscale: Of the kernels.
+        lengthscale: Of the kernels, or of each factor.
         options: Of ``for_space``.
     """
 
@@ -47,11 +47,16 @@ class Panel:
     start: Any
     direction: tuple[float, ...]
     length: float
-    lengthscale: float
+    lengthscale: float | Mapping[str, float]
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+EYE2 = [[1.0, 0.0], [0.0, 1.0]]
 IDENTITY = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+SPD2 = {"type": "spd", "dim": 2}
+SPD3 = {"type": "spd", "dim": 3}
+POSE = {"type": "product", "factors": {"p": {"type": "euclidean", "dim": 3}, "r": {"type": "rotation"}}}
+POSE_SCALES = {"p": 0.3, "r": 1.0}
 
 FIGURES: dict[str, tuple[Panel, ...]] = {
     "euclidean": (
@@ -69,6 +74,16 @@ FIGURES: dict[str, tuple[Panel, ...]] = {
     "rotation": (
         Panel("SO(3), κ = 0.5", {"type": "rotation"}, IDENTITY, (1, 0, 0), math.pi, 0.5),
         Panel("SO(3), κ = 2", {"type": "rotation"}, IDENTITY, (1, 0, 0), math.pi, 2.0),
+    ),
+    "spd": (
+        Panel("SPD(2), κ = 1, larger and larger", SPD2, EYE2, (1, 0, 1), 4.0, 1.0),
+        Panel("SPD(2), κ = 1, longer and thinner", SPD2, EYE2, (1, 0, -1), 4.0, 1.0),
+        Panel("SPD(3), κ = 1, longer and thinner", SPD3, IDENTITY, (2, 0, 0, -1, 0, -1), 4.0, 1.0),
+    ),
+    "product": (
+        Panel("position, κ = 0.3", POSE, {"p": [0.0] * 3, "r": IDENTITY}, (1, 0, 0, 0, 0, 0), 1.5, POSE_SCALES),
+        Panel("orientation, κ = 1", POSE, {"p": [0.0] * 3, "r": IDENTITY}, (0, 0, 0, 1, 0, 0), math.pi, POSE_SCALES),
+        Panel("both, in equal parts", POSE, {"p": [0.0] * 3, "r": IDENTITY}, (1, 0, 0, 1, 0, 0), 2.0, POSE_SCALES),
     ),
     "hyperbolic": tuple(
         Panel(
@@ -104,7 +119,7 @@ def draw(name: str, panels: tuple[Panel, ...]) -> Path:
         distances = torch.linspace(0, panel.length, 81, dtype=torch.float64)
         for (nu, label), colour in zip(SMOOTHNESS.items(), COLOURS, strict=True):
             ax.plot(distances, along(panel, nu, distances), color=colour, label=label)
-        ax.set(title=panel.title, xlabel="geodesic distance", xlim=(0, panel.length), ylim=(0, 1.02))
+        ax.set(title=panel.title, xlabel="length along a geodesic", xlim=(0, panel.length), ylim=(0, 1.02))
         ax.grid(alpha=0.3)
     axes[0].set_ylabel("covariance k")
     axes[-1].legend(frameon=False)

@@ -1,4 +1,4 @@
-"""Every block in the README and the quickstart is run, or compared with the Makefile."""
+"""Every block in the README, the quickstart and the pages on geometry is run, or compared with the Makefile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
-PAGES = ["README.md", "docs/quickstart.md"]
+PAGES = ["README.md", "docs/quickstart.md", "docs/geometry/index.md", "docs/geometry/features.md"]
 URL = "http://127.0.0.1:8100"
 # The tests have been set up and the server started by other means.
 SET_UP = re.compile(r"^(make \w+|geodrome serve|python3 -m venv .*\n\.venv/bin/(geodrome demo|pytest .*))$")

@@ -240,12 +240,6 @@ def test_whole_frequencies_are_right_on_both_sides_of_the_border_in_time(u):
     assert_close(torch.cos(phase).mean(-1), exact(kernel, x, torch.zeros_like(x)), atol=1e-4, rtol=0.0)
 
 
-@pytest.mark.parametrize("name", ["SO4", "SO5"])
-def test_spaces_without_features_say_so(name):
-    with pytest.raises(TypeError, match="no features are known for SpecialOrthogonal"):
-        features_for(SPACES[name], for_space(SPACES[name]), count=10, generator=generator(0))
-
-
 def test_a_map_needs_a_kernel_of_its_space():
     with pytest.raises(TypeError, match="EuclideanMatern is not the Matérn kernel of Sphere"):
         features_for(SPACES["S2"], baseline_for(SPACES["S2"], "euclidean_matern"), count=10, generator=generator(0))
