@@ -68,7 +68,7 @@ class Hyperbolic(Manifold):
 
     def nearest(self, v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """The point of the same spatial part."""
-        return _lifted(v[..., 1:])
+        return lifted(v[..., 1:])
 
     def retract(self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """Sqrt(1 + |u|^2) x + u, on the hyperboloid for every u: the length of the step is asinh|u|, off by |u|^3/6."""
@@ -121,7 +121,7 @@ class Hyperbolic(Manifold):
             return x
         limit = math.sinh(self.radius * (1 - 2 * margin)) * (1 - FLOAT32_ROUNDING)
         length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
-        return torch.where(length > limit, _lifted(limit / length.clamp_min(limit) * x[..., 1:]), x)
+        return torch.where(length > limit, lifted(limit / length.clamp_min(limit) * x[..., 1:]), x)
 
 
 def excess(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
@@ -140,14 +140,15 @@ def to_poincare(x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
 
 def from_poincare(p: Float[Tensor, "*b m"]) -> Float[Tensor, "*b d"]:
     """Lorentz row of a point of the open unit ball."""
-    return _lifted(2 * p / (1 - (p * p).sum(-1, keepdim=True)))
+    return lifted(2 * p / (1 - (p * p).sum(-1, keepdim=True)))
 
 
 def _time(spatial: Float[Tensor, "*b m"]) -> Float[Tensor, "*b"]:
     return torch.sqrt(1 + (spatial * spatial).sum(-1))
 
 
-def _lifted(spatial: Float[Tensor, "*b m"]) -> Float[Tensor, "*b d"]:
+def lifted(spatial: Float[Tensor, "*b m"]) -> Float[Tensor, "*b d"]:
+    """The row with these spatial coordinates: its time coordinate follows from them."""
     return torch.cat([_time(spatial).unsqueeze(-1), spatial], -1)
 
 

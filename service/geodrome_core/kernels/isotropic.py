@@ -6,10 +6,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.geometry.hyperbolic import excess
+from geodrome_core.geometry.hyperbolic import excess, lifted
+from geodrome_core.kernels.derivatives import carried
 from geodrome_core.kernels.heat import flat_heat, hyperbolic_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
-from geodrome_core.kernels.pairs import squared_distance
+from geodrome_core.kernels.pairs import inner_product, squared_distance
 from geodrome_core.kernels.profile import profile
 
 
@@ -45,4 +46,10 @@ class HyperbolicMatern(GeodesicKernel):
 
     def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Of w = cosh(distance) - 1."""
-        return profile(hyperbolic_heat(x.shape[-1] - 1), self.nu, kappa, excess(x, y), definition=self.definition)
+        with torch.no_grad():
+            w = excess(x, y)
+        if x.requires_grad or y.requires_grad:
+            # The digits of near points come from differences, derivatives from a matrix product over all pairs.
+            left, right = lifted(x[..., 1:]), lifted(y[..., 1:])
+            w = carried(w, inner_product(torch.cat([left[..., :1], -left[..., 1:]], -1), right))
+        return profile(hyperbolic_heat(x.shape[-1] - 1), self.nu, kappa, w, definition=self.definition)

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.kernels.derivatives import carried
+
 
 def are_all_pairs(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> bool:
     """Whether the pairs are those of two sets, (*b n 1 d) and (*b 1 m d)."""
@@ -26,7 +28,7 @@ def squared_distance(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Fl
     if not (rows.requires_grad or columns.requires_grad):
         return value
     product = (rows**2).sum(-1).unsqueeze(-1) + (columns**2).sum(-1).unsqueeze(-2) - 2 * rows @ columns.mT
-    return value + (product - product.detach())
+    return carried(value, product)
 
 
 def inner_product(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
