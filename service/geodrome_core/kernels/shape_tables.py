@@ -100,13 +100,15 @@ def _derivative_matrices(counts: tuple[int, ...]) -> tuple[Float[Tensor, "k k"],
 
 def _coordinate_derivatives(panels: ShapePanels, panel: int, shape: tuple[int, int]) -> list[Float[Tensor, "nx nz"]]:
     """Derivatives of the coordinates at the nodes: x in m, mm; z in m, delta, mm, m delta, delta delta."""
-    m, delta = (part.clone().requires_grad_() for part in panels.nodes(panel, shape))
-    x, z = panels.coordinates(panel, m, delta)
 
     def gradient(of: Tensor, by: Tensor) -> Tensor:
         (found,) = torch.autograd.grad(of.sum(), by, create_graph=True, materialize_grads=True)
         return found
 
-    x_m, z_m, z_d = gradient(x, m), gradient(z, m), gradient(z, delta)
-    second = gradient(z_m, m), gradient(z_m, delta), gradient(z_d, delta)
-    return [part.detach() for part in (x_m, gradient(x_m, m), z_m, z_d, *second)]
+    # A kernel may be used for the first time where gradients are turned off.
+    with torch.enable_grad():
+        m, delta = (part.clone().requires_grad_() for part in panels.nodes(panel, shape))
+        x, z = panels.coordinates(panel, m, delta)
+        x_m, z_m, z_d = gradient(x, m), gradient(z, m), gradient(z, delta)
+        second = gradient(z_m, m), gradient(z_m, delta), gradient(z_d, delta)
+        return [part.detach() for part in (x_m, gradient(x_m, m), z_m, z_d, *second)]

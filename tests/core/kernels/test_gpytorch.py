@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import gpytorch
 import pytest
@@ -32,6 +35,29 @@ def test_points_of_32_bits_are_computed_in_64(name):
 
     assert k.dtype == torch.float64
     assert torch.equal(k, gram(kernel, x.double(), y.double()))
+
+
+FIRST_USE = """
+import torch
+from tests.core.kernels.cases import SPACES, gram, kernel_of, random_rows
+for name in SPACES:
+    for nu in (0.5, float("inf")):
+        x = random_rows(name, 4)
+        with torch.no_grad():
+            first = kernel_of(name, nu=nu)(x).to_dense().clone()
+        x.requires_grad_()
+        k = kernel_of(name, nu=nu)(x).to_dense()
+        k.sum().backward()
+        assert torch.isfinite(x.grad).all(), name
+        assert (k - first).abs().max() < 1e-14, name
+"""
+
+
+def test_a_kernel_may_be_used_first_where_gradients_are_turned_off():
+    """Tables are made at first use, in a process of its own here, and serve later calls with gradients."""
+    root = Path(__file__).parents[3]
+
+    subprocess.run([sys.executable, "-c", FIRST_USE], cwd=root, check=True, timeout=300)
 
 
 @every_space
