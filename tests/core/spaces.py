@@ -13,6 +13,9 @@ SPACES = {
     "compliance3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "log_euclidean"},
     "inertia3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10], "metric": "cholesky"},
     "ball2": {"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 3.0},
+    "torus2": {"type": "torus", "dim": 2, "unit": "deg"},
+    "joints2": {"type": "joints", "bounds": [[-2.9, 2.9], [-1.8, 1.8]]},
+    "count": {"type": "integer", "bounds": [-5, 500]},
     "product": {
         "type": "product",
         "factors": {

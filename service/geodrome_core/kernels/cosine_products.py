@@ -57,13 +57,15 @@ class CosineProducts:
         return out
 
     def hessian_product(self, angles: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        """The derivative of the gradient along ``v``."""
-        dim = angles.shape[-1]
-        together = torch.cat([angles, v], -1)
-        return _by_chunks(lambda chunk: self._hessian_product(chunk[:, :dim], chunk[:, dim:]), together).movedim(0, -1)
+        """The derivative of the gradient along ``v``, which may be batched by ``torch.func.vmap``."""
+        width = angles.shape[-1]
+        chunks = zip(angles.reshape(-1, width).split(CHUNK), v.reshape(-1, width).split(CHUNK), strict=True)
+        with torch.no_grad():
+            parts = [self._hessian_product(chunk, along) for chunk, along in chunks]
+            return torch.cat(parts).reshape(v.shape)
 
-    def _hessian_product(self, angles: Float[Tensor, "p d"], v: Float[Tensor, "p d"]) -> Float[Tensor, "d p"]:
-        out = angles.new_zeros(angles.shape[1], len(angles))
+    def _hessian_product(self, angles: Float[Tensor, "p d"], v: Float[Tensor, "p d"]) -> Float[Tensor, "p d"]:
+        out = [torch.zeros_like(along) for along in v.unbind(-1)]
         for weight, factors in self._factors(angles, derivatives=2):
             changes = [slope * along for (_, slope, _), along in zip(factors, v.unbind(-1), strict=True)]
             values = [value for value, _, _ in factors]
@@ -71,8 +73,8 @@ class CosineProducts:
             before_change, after_change = _running_change(values, changes)
             for f, ((_, slope, bend), along) in enumerate(zip(factors, v.unbind(-1), strict=True)):
                 others = before_change[f] * after[f] + before[f] * after_change[f]
-                out[f] += weight[0] @ (bend * along * before[f] * after[f] + slope * others)
-        return out
+                out[f] = out[f] + weight[0] @ (bend * along * before[f] * after[f] + slope * others)
+        return torch.stack(out, -1)
 
     def _factors(
         self, angles: Float[Tensor, "p d"], *, derivatives: int
