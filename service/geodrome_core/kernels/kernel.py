@@ -86,6 +86,14 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
     def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
         """Kernel of broadcast pairs of points, for one lengthscale () or, with ``ard_num_dims``, a vector of them."""
 
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """As GPyTorch's, also in inference mode."""
+        if not torch.is_inference_mode_enabled():
+            return super().__call__(*arguments, **options)
+        # Tables that are made on the way are kept for calls with gradients, which inference tensors cannot serve.
+        with torch.inference_mode(mode=False), torch.no_grad():
+            return super().__call__(*arguments, **options)
+
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, last_dim_is_batch: bool = False, **params: Any
     ) -> Tensor:

@@ -43,7 +43,7 @@ from tests.core.kernels.cases import SPACES, gram, kernel_of, random_rows
 for name in SPACES:
     for nu in (0.5, float("inf")):
         x = random_rows(name, 4)
-        with torch.no_grad():
+        with torch.{mode}():
             first = kernel_of(name, nu=nu)(x).to_dense().clone()
         x.requires_grad_()
         k = kernel_of(name, nu=nu)(x).to_dense()
@@ -53,11 +53,12 @@ for name in SPACES:
 """
 
 
-def test_a_kernel_may_be_used_first_where_gradients_are_turned_off():
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_a_kernel_may_be_used_first_where_gradients_are_turned_off(mode):
     """Tables are made at first use, in a process of its own here, and serve later calls with gradients."""
     root = Path(__file__).parents[3]
 
-    subprocess.run([sys.executable, "-c", FIRST_USE], cwd=root, check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", FIRST_USE.format(mode=mode)], cwd=root, check=True, timeout=300)
 
 
 @every_space
