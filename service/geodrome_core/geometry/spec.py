@@ -8,6 +8,7 @@ from typing import Any
 
 from geodrome_core.geometry.angle_codecs import JointsCodec, TorusCodec
 from geodrome_core.geometry.codec import (
+    CONDITION_LIMIT,
     LARGEST_EIGENVALUE,
     SMALLEST_EIGENVALUE,
     BoxCodec,
@@ -40,6 +41,9 @@ LARGEST_AFFINE_INVARIANT = 3
 
 SMALLEST_RADIUS = 1e-6
 """Of a hyperbolic domain: in a smaller one curvature is far below the digits of a cost."""
+
+NARROWEST_EIGENVALUES, WIDEST_EIGENVALUES = 1.000005, 0.1 / CONDITION_LIMIT
+"""Ratios of the bounds: between closer ones rounding leaves no matrix, between wider ones matrices are singular."""
 
 MOST_JOINTS = 64
 
@@ -239,6 +243,10 @@ def _spd(spec: Mapping[str, Any]) -> Codec:
     if low < SMALLEST_EIGENVALUE or high > LARGEST_EIGENVALUE:
         detail = f"[{low:g}, {high:g}] is too far from 1 to compute with"
         raise SpaceError(Fault("/eigenvalues", detail, eigenvalues, "from 1e-150 to 1e150"))
+    if not NARROWEST_EIGENVALUES <= high / low <= WIDEST_EIGENVALUES:
+        detail = f"high is {high / low:.9g} times low"
+        rule = f"from {NARROWEST_EIGENVALUES:.7g}, which floats of 32 bits resolve, to {WIDEST_EIGENVALUES:g} times"
+        raise SpaceError(Fault("/eigenvalues", detail, eigenvalues, rule))
     return SPDCodec(METRICS[metric](size, eigenvalues=(low, high)))
 
 

@@ -96,7 +96,6 @@ class JacobiHeat(HeatKernel):
 
     def __init__(self, alpha: float, beta: float) -> None:
         self.dim = round(2 * alpha + 2)
-        self._alpha, self._beta = alpha, beta
         self.panels = panels(1)
         w = self.panels.knots
         self.g = w * (2 - w)
@@ -192,11 +191,6 @@ def rotation_heat() -> JacobiHeat:
 def hyperbolic_heat(dim: int) -> HyperbolicHeat:
     """Heat kernels of H^dim."""
     return HyperbolicHeat(dim)
-
-
-def hyperbolic_plane_heat() -> HyperbolicHeat:
-    """Heat kernels of H^2."""
-    return hyperbolic_heat(2)
 
 
 def _merged(short: Bool[Tensor, " t"], early: Heat, late: Heat) -> Heat:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from geodrome_core.kernels.chebyshev import chebyshev, chebyshev_nodes, chebyshev_transform
 from geodrome_core.kernels.shape import ShapePanels
-from geodrome_core.kernels.shape_tables import with_derivatives
+from geodrome_core.kernels.shape_tables import derivative_tables
 
 MIDDLE_TIME = 16.0
 """tau = 1/2 there. Of the values tried, the interpolant in tau converges fastest with 16."""
@@ -66,7 +66,7 @@ class HeatModes:
     @cached_property
     def derivatives(self) -> Float[Tensor, "k o c"]:
         """The table with the derivatives of its functions."""
-        return with_derivatives(self.panels, self.table)
+        return derivative_tables(self.panels, self.table)
 
     def amplitudes(self, u: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
         """The a_r at times ``u``."""

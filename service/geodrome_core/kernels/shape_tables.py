@@ -24,7 +24,7 @@ def fit(panels: ShapePanels, panel: int, values: Float[Tensor, "nx nz c"]) -> Fl
     return basis.mT @ flat / (basis**2).sum(0)[:, None]
 
 
-def with_derivatives(panels: ShapePanels, table: Float[Tensor, "k c"]) -> Float[Tensor, "k o c"]:
+def derivative_tables(panels: ShapePanels, table: Float[Tensor, "k c"]) -> Float[Tensor, "k o c"]:
     """The table and those of its derivatives: in m and mm; or in m, delta, mm, m delta, delta delta."""
     of_panel = _planar_derivatives if panels.is_planar else _line_derivatives
     return torch.cat([of_panel(panels, panel, table[panels.rows[panel]]) for panel in range(panels.count)])

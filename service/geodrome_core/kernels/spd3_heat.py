@@ -33,12 +33,6 @@ CHUNK = 16_384
 """Nodes evaluated at once."""
 
 
-def gaussian_quotient(eta: Float[Tensor, "p 3"], u: Float[Tensor, " t"]) -> Float[Tensor, "t p"]:
-    """The normalized heat kernel h_u(eta), times exp(|eta|^2 / 4u)."""
-    values = integrals(torch.cat([torch.zeros(1, 3, dtype=torch.float64), eta]), u)
-    return values[:, 1:] / values[:, :1]
-
-
 def integrals(eta: Float[Tensor, "p 3"], u: Float[Tensor, " t"]) -> Float[Tensor, "t p"]:
     """u^3 exp(u/2) p_u(eta) exp(|eta|^2 / 4u), up to a constant."""
     out = torch.empty(len(u), len(eta), dtype=torch.float64)

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.kernels.derivatives import carried
-from geodrome_core.kernels.pairs import squared_distance
+from geodrome_core.kernels.pairs import inner_product, squared_distance
 
 CHUNK = 16_384
 """Pairs whose intermediate values are held at once."""
@@ -79,18 +79,11 @@ def invariants(
         m, d = _values(first, second)
     if not (x.requires_grad or y.requires_grad):
         return s, m, d
-    trace = _inner(first.inverse, second.matrix)
+    trace = inner_product(first.inverse, second.matrix)
     if first.size == 2:
         return s, carried(m, 0.5 * trace), d
-    inverse_trace = _inner(first.matrix, second.inverse)
+    inverse_trace = inner_product(first.matrix, second.inverse)
     return s, carried(m, 0.5 * (trace + inverse_trace)), carried(d, 0.5 * (trace - inverse_trace))
-
-
-def _inner(x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"]) -> Float[Tensor, "*#b"]:
-    """Inner products of broadcast pairs, of all pairs of two sets by a matrix product."""
-    if x.dim() < 3 or y.dim() < 3 or x.shape[-2] != 1 or y.shape[-3] != 1 or x.shape[:-3] != y.shape[:-3]:
-        return (x * y).sum(-1)
-    return x.squeeze(-2) @ y.squeeze(-3).mT
 
 
 def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[Tensor, "*#b"]]:

@@ -28,6 +28,7 @@ from geodrome_core.kernels.heat_modes import HeatModes
 from geodrome_core.kernels.lookup import look_up_all
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.spd_mixtures import BY_KAPPA, BY_NU, BY_X, BY_XX, VALUE, rotated_mixtures
+from geodrome_core.kernels.split_times import make_exact
 
 CHUNK = 65_536
 """Pairs looked up at once."""
@@ -94,18 +95,12 @@ class _Table:
         out = variables[0].new_empty(len(columns) + (orders if is_curved else 0), len(variables[0]))
         for positions, at in self._factors([*columns, BY_X] if is_curved else columns, orders, *variables):
             values = [at.product(index) for index in range(len(columns))]
-            below = at.x < flat_heat().panels.smallest
-            if bool(below.any()):
-                # Exact at coincident points; between them and the first panel, the shape of the most cusped kernel.
-                fade = torch.sqrt(at.x[below].clamp_min(0) / flat_heat().panels.smallest)
-                values[0][below] = 1 - (1 - values[0][below]) * fade
-                for value in values[1:]:
-                    value[below] *= fade
+            make_exact(flat_heat().panels, at.x, *values)
             if is_curved:
                 by_y = at.product(-1) / self.unit
                 if self.is_cusped:
                     # The distance has no gradient there, to which rounding would lend one.
-                    by_y[below] = 0
+                    by_y[at.x < flat_heat().panels.smallest] = 0
                 values += [by_y, *(at.square[i] * by_y + at.product(0, i) for i in range(1, orders))]
             for row, value in zip(out, values, strict=True):
                 row[positions] = value

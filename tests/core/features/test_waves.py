@@ -12,7 +12,7 @@ from geodrome_core.features.hyperbolic import HorocyclicWaves, log_plancherel
 from geodrome_core.features.waves import even_points, quantiles
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.kernels import for_space
-from geodrome_core.kernels.heat import hyperbolic_plane_heat
+from geodrome_core.kernels.heat import hyperbolic_heat
 from torch import Tensor
 
 from tests.core.features.cases import deviations, exact, many_products, near_rows, products
@@ -112,7 +112,7 @@ def test_waves_of_matrices_have_the_spectrum_of_the_definition(nu, kappa, defini
     logs = torch.tensor([[0.3, -0.1], [1.0, 0.5], [1.5, -1.5]], dtype=torch.float64)
     x, y = torch.eye(2, dtype=torch.float64).flatten().expand(3, -1), torch.diag_embed(torch.exp(logs)).flatten(-2)
     log_u = torch.arange(-16, 12, 0.1, dtype=torch.float64)
-    u, heat = torch.exp(log_u), hyperbolic_plane_heat()
+    u, heat = torch.exp(log_u), hyperbolic_heat(2)
     at = heat.at(u / 2)
     w = torch.cosh((logs[:, 0] - logs[:, 1]) / 2) - 1
     curved = heat.panels.evaluate(heat.panels.coefficients(at.h), w)  # (pairs, times)

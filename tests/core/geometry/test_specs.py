@@ -143,6 +143,8 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
         ({"type": "spd", "eigenvalues": [0, 1]}, "/eigenvalues", "low 0 is not positive"),
         ({"type": "spd", "eigenvalues": [2, 1]}, "/eigenvalues", "low 2 is above high 1"),
         ({"type": "spd", "eigenvalues": [2, 2]}, "/eigenvalues", "both bounds are 2: nothing to search"),
+        ({"type": "spd", "eigenvalues": [1, 1.000001]}, "/eigenvalues", "high is 1.000001 times low"),
+        ({"type": "spd", "eigenvalues": [1e-6, 1e6]}, "/eigenvalues", "high is 1e+12 times low"),
         ({"type": "spd", "eigenvalues": 2}, "/eigenvalues", "expected [low, high], got 2"),
         (product(), "/factors", "a product needs at least one factor"),
         ({"type": "product"}, "/factors", "a product needs at least one factor"),

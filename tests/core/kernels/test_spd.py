@@ -14,7 +14,7 @@ from geodrome_core.kernels.heat_modes import node_times
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.shape_tables import fit
 from geodrome_core.kernels.spd2_modes import spd2_modes
-from geodrome_core.kernels.spd3_heat import gaussian_quotient, integrals, log_eigenvalues
+from geodrome_core.kernels.spd3_heat import integrals, log_eigenvalues
 from geodrome_core.kernels.spd3_table import FILE, spd3_modes
 from geodrome_core.kernels.spd_pairs import invariants
 from torch import Tensor
@@ -28,6 +28,11 @@ assert_close = torch.testing.assert_close
 
 def tensor(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
+
+
+def gaussian_quotient(eta: Tensor, u: Tensor) -> Tensor:
+    """The normalized heat kernel h_u(eta), times exp(|eta|^2 / 4u), by quadrature."""
+    return integrals(eta, u) / integrals(torch.zeros(1, 3, dtype=torch.float64), u)
 
 
 def log_spectra(largest: float, *, count: int = 8) -> Tensor:
