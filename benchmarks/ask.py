@@ -74,7 +74,7 @@ def data(space: Space, count: int) -> tuple[Tensor, Tensor]:
 def ask_geodrome(space: Space, X: Tensor, Y: Tensor, seed: int) -> None:
     """One suggestion."""
     none = space.rows([])
-    suggest(Problem(space), History(X, Y, pending=none, failed=none), 1, seed=seed)
+    suggest(Problem(space), History(X, Y, pending=none, failed=none, abandoned=none), 1, seed=seed)
 
 
 def ambient(name: str, X: Tensor) -> Tensor:

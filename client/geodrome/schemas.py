@@ -79,16 +79,19 @@ class Objective(Input):
 
 
 class Kernel(Input):
-    """Covariance of the model: Matérn of smoothness ``nu``; ``"inf"`` is the heat (squared exponential) kernel."""
+    """Covariance of the model: Matérn of smoothness ``nu``.
+
+    ``"inf"`` is the heat (squared exponential) kernel; ``"learn"`` finds the smoothness from the costs.
+    """
 
     type: Literal["matern"] = "matern"
-    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf"] = 2.5
+    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = 2.5
 
 
 class Acquisition(Input):
     """How the next point is valued."""
 
-    type: Literal["log_ei"] = "log_ei"
+    type: Literal["log_ei", "ei", "ucb"] = "log_ei"
 
 
 class InitialDesign(Input):

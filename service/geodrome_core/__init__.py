@@ -4,18 +4,11 @@ A library in its own right: kernels are GPyTorch kernels, models are BoTorch mod
 """
 
 from geodrome_core import features, kernels
-from geodrome_core.engine import (
-    History,
-    Problem,
-    Recommendation,
-    Suggestion,
-    recommend,
-    suggest,
-    suggestion_seed,
-)
+from geodrome_core.engine import recommend, suggest, suggestion_seed
 from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.geometry.spec import space_from_spec
+from geodrome_core.problem import History, Problem, Recommendation, Suggestion
 
 __all__ = [
     "CheckedPoint",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,105 +11,35 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core import gp
-from geodrome_core.acquisition import ACQUISITIONS, Objective
+from geodrome_core.acquisition import ACQUISITIONS
+from geodrome_core.feasibility import feasibility, log_feasible, margin
 from geodrome_core.geometry.space import CheckedPoint, Space
+from geodrome_core.gp.fit import Fit, FitStatus, fit
+from geodrome_core.gp.posterior import Posterior
 from geodrome_core.initial import space_filling
 from geodrome_core.outcomes import CostScale
-from geodrome_core.trust_region import maximize
-
-RAW_SAMPLES = 128
-"""Points at which an objective is looked at before the search starts from the best."""
-
-LOCAL_SAMPLES = 32
-"""Further ones near the best observation: late in a run, improvement is a small place that random points miss."""
-
-LOCAL_RADIUS = 0.1
-"""Spread of the local samples, relative to the domain's diameter."""
-
-STARTS = 8
+from geodrome_core.problem import History, Problem, Recommendation, Suggestion
+from geodrome_core.promise import LowMean, Promise
+from geodrome_core.repulsion import Repulsion
+from geodrome_core.search import integers, pymanopt_solver
+from geodrome_core.search.domain import Domain
+from geodrome_core.search.objective import Objective, Sum
+from geodrome_core.search.starts import starts
+from geodrome_core.search.trust_region import Search
 
 SAME_POINT = 1e-6
 """Geodesic distance below which two points are one."""
 
+FANTASIES = 16
+"""Ways in which pending points may turn out, that improvement is averaged over."""
 
-@dataclass(frozen=True)
-class Problem:
-    """What is optimized, and how.
+INCUMBENTS = 3
+"""Observed points of least mean, about which a search looks more closely."""
 
-    Attributes:
-        space: The search space.
-        nu: Smoothness of the Matérn kernel; ``math.inf`` for SE.
-        acquisition: Name in ``ACQUISITIONS``.
-        initial_size: Points of the space-filling design that comes before the model.
-        around: (d,) row of a known good start, the first point of the design; None for none.
-        maximize: Whether large costs are good.
-    """
+Solver = Callable[..., Search]
 
-    space: Space
-    nu: float = 2.5
-    acquisition: str = "log_ei"
-    initial_size: int = 5
-    around: Tensor | None = None
-    maximize: bool = False
-
-
-@dataclass(frozen=True)
-class History:
-    """What is known.
-
-    Attributes:
-        X: (n, d) observed points, repeats allowed.
-        Y: (n,) their costs, as they were told.
-        pending: (p, d) points that are out, without a cost yet.
-        failed: (f, d) points that ran and gave no cost, or that nobody wants again.
-    """
-
-    X: Tensor
-    Y: Tensor
-    pending: Tensor
-    failed: Tensor
-
-    @classmethod
-    def empty(cls, space: Space) -> History:
-        """Nothing known yet."""
-        none = space.rows([])
-        return cls(none, torch.empty(0, dtype=torch.float64), none, none)
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """A point to try next, and why.
-
-    Attributes:
-        row: (d,) the point.
-        point: Its canonical JSON form.
-        kind: ``initial`` (design), ``model``, or ``fallback`` (no model could be used; ``note`` says why).
-        acquisition: Name of the acquisition function that chose it.
-        value: Of the acquisition function there.
-        mean, std: The model's prediction, in the unit of the cost.
-        note: What a person should know.
-        hyperparameters: Of the model, in natural units.
-    """
-
-    row: Tensor
-    point: Any
-    kind: Literal["initial", "model", "fallback"]
-    acquisition: str | None = None
-    value: float | None = None
-    mean: float | None = None
-    std: float | None = None
-    note: str | None = None
-    hyperparameters: gp.Hyperparameters = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Recommendation:
-    """The point of the best posterior mean, with the model's prediction in the unit of the cost."""
-
-    point: Any
-    mean: float
-    std: float
+SOLVERS: dict[str, Solver] = {"trust_region": integers.maximize, "pymanopt": pymanopt_solver.maximize}
+"""Ours, and pymanopt's trust regions to verify it: one start after another, and no optima on borders."""
 
 
 def suggestion_seed(study_seed: int, number: int) -> int:
@@ -116,155 +47,234 @@ def suggestion_seed(study_seed: int, number: int) -> int:
     return int(np.random.SeedSequence([study_seed, number]).generate_state(1)[0])
 
 
-def suggest(problem: Problem, history: History, count: int = 1, seed: int = 0) -> tuple[Suggestion, ...]:
+def suggest(
+    problem: Problem,
+    history: History,
+    count: int = 1,
+    seed: int = 0,
+    *,
+    start: Mapping[str, Any] | None = None,
+    solver: Literal["trust_region", "pymanopt"] = "trust_region",
+) -> tuple[Suggestion, ...]:
     """The next ``count`` points, pairwise distinct and distinct from the pending ones.
 
     Space-filling points until ``initial_size`` points are out or known, and two of them have costs; then maxima of the
-    acquisition function. Each point of a batch is chosen as if those before it, and the pending and failed ones, had
-    been told what the model predicts for them.
+    acquisition function. Each point of a batch is chosen with those before it, and the pending ones, still out: their
+    costs may turn out in several ways, which the model draws jointly.
 
     Args:
         problem: What is optimized.
         history: What is known.
         count: How many points, at least 1.
         seed: Of every random choice.
+        start: Hyperparameters of an earlier suggestion, from which the fit begins.
+        solver: Of the search for maxima.
 
     Raises:
         KeyError: The acquisition function is unknown.
     """
     acquisition = ACQUISITIONS[problem.acquisition]
     generator = torch.Generator().manual_seed(seed)
-    without_cost = torch.cat([history.pending, history.failed])
-    known = len(history.X) + len(without_cost)
     out: list[Suggestion] = []
+    known = sum(map(len, (history.X, history.pending, history.failed, history.abandoned)))
     while len(out) < count and (known + len(out) < problem.initial_size or len(history.Y) < 2):
-        taken = torch.cat([history.X, without_cost, *(item.row.unsqueeze(0) for item in out)])
-        out.append(_initial(problem, taken, generator))
+        out.append(_initial(problem, _taken(history, out), generator))
     if len(out) == count:
         return tuple(out)
     scale = CostScale.of(history.Y, maximize=problem.maximize)
-    fit = gp.fit(problem.space, history.X, scale.forward(history.Y), nu=problem.nu)
-    posterior = fit.posterior
-    believed = without_cost
+    variances = None if history.std is None else scale.forward_std(history.Y, history.std) ** 2
+    fitted = fit(problem.model, history.X, scale.forward(history.Y), variances=variances, start=start)
+    limits = _Limits.of(problem.space, history)
+    search = _Searcher(problem, generator, SOLVERS[solver], limits)
     while len(out) < count:
-        taken = torch.cat([history.X, without_cost, *(item.row.unsqueeze(0) for item in out)])
+        taken = _taken(history, out)
+        pending = torch.cat([history.pending, *_rows(out)])
+        posterior = _with_pending(_with_failed(fitted, history.failed), pending, generator)
         if posterior is None:
-            out.append(_filling(problem.space, taken, generator, "fallback", fit.status.value))
+            out.append(_filling(problem, taken, generator, "fallback", fitted.status.value))
             continue
-        posterior = posterior.believe(believed)
-        with torch.no_grad():
-            best = float(posterior.mean_std(history.X)[0].min())
-        objective = acquisition(posterior, best)
-        found = _search(problem.space, objective, _incumbents(posterior, history.X), taken, generator)
-        if found is None:
+        promise = Promise(posterior, acquisition, problem.space.manifold)
+        place = search(promise, posterior, taken)
+        if place is None:
             note = "the model's best points are known already"
-            out.append(_filling(problem.space, taken, generator, "fallback", note))
+            out.append(_filling(problem, taken, generator, "fallback", note))
         else:
-            out.append(_chosen(problem, found, objective=objective, posterior=posterior, scale=scale, fit=fit))
-        believed = out[-1].row.unsqueeze(0)
+            assert fitted.posterior is not None
+            mean, std = _predict(fitted.posterior, scale, place.row)
+            suggestion = Suggestion(place.row, place.point, "model", problem.acquisition, mean=mean, std=std)
+            with torch.no_grad():
+                value = float(promise(place.row.unsqueeze(0)))
+            note = None if fitted.status is FitStatus.CONVERGED else fitted.status.value
+            out.append(
+                replace(
+                    suggestion,
+                    value=value,
+                    feasible=limits.chance(place.row),
+                    note=note,
+                    hyperparameters=fitted.hyperparameters,
+                )
+            )
     return tuple(out)
 
 
-def recommend(problem: Problem, history: History, seed: int = 0) -> Recommendation | None:
-    """The point with the best posterior mean over the whole space; None without a usable model."""
+def recommend(
+    problem: Problem, history: History, seed: int = 0, *, start: Mapping[str, Any] | None = None
+) -> Recommendation | None:
+    """The point with the best posterior mean over the whole domain; None without a usable model."""
     if len(history.Y) < 2:
         return None
     scale = CostScale.of(history.Y, maximize=problem.maximize)
-    fit = gp.fit(problem.space, history.X, scale.forward(history.Y), nu=problem.nu)
-    posterior = fit.posterior
+    variances = None if history.std is None else scale.forward_std(history.Y, history.std) ** 2
+    posterior = fit(problem.model, history.X, scale.forward(history.Y), variances=variances, start=start).posterior
     if posterior is None:
         return None
-    generator = torch.Generator().manual_seed(seed)
-    found = _search(
-        problem.space,
-        lambda x: -posterior.mean_std(x)[0],
-        _incumbents(posterior, history.X),
-        problem.space.rows([]),
-        generator,
-    )
+    generator, limits = torch.Generator().manual_seed(seed), _Limits.of(problem.space, history)
+    search = _Searcher(problem, generator, integers.maximize, limits)
+    found = search(LowMean(posterior, problem.space.manifold), posterior, problem.space.rows([]))
     assert found is not None, "with nothing taken, the best end of the search is free"
     mean, std = _predict(posterior, scale, found.row)
     return Recommendation(found.point, mean, std)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What failed and abandoned points take from the promise of others.
+
+    Attributes:
+        space: The search space.
+        feasible: Posterior of the model of failures; None while nothing has failed.
+        repulsion: From abandoned points; None without any.
+    """
+
+    space: Space
+    feasible: Posterior | None
+    repulsion: Repulsion | None
+
+    @classmethod
+    def of(cls, space: Space, history: History) -> _Limits:
+        feasible = repulsion = None
+        if len(history.failed):
+            feasible = feasibility(space, history.X, history.failed)
+        if len(history.abandoned):
+            repulsion = Repulsion.of(space, history.abandoned)
+        return cls(space, feasible, repulsion)
+
+    def added_to(self, objective: Objective) -> Objective:
+        """Logarithms of chances and of promises add up."""
+        terms = [objective]
+        if self.feasible is not None:
+            terms.append(Promise(self.feasible, log_feasible, self.space.manifold))
+        if self.repulsion is not None:
+            terms.append(self.repulsion)
+        return Sum(terms) if len(terms) > 1 else objective
+
+    def narrowed(self, domain: Domain, least: float) -> Domain:
+        """The part where points fail with no more than so much of a chance."""
+        if self.feasible is None or least == 0:
+            return domain
+        return domain.narrowed(Promise(self.feasible, margin(least), self.space.manifold))
+
+    def chance(self, row: Float[Tensor, " d"]) -> float | None:
+        """Probability that the point does not fail."""
+        if self.feasible is None:
+            return None
+        with torch.no_grad():
+            means, std = self.feasible.means_std(row.unsqueeze(0))
+            return float(torch.exp(log_feasible(means, std, self.feasible.best).value))
+
+
+@dataclass
+class _Searcher:
+    """Finds maxima for one call; the ends of each search are starts of the next."""
+
+    problem: Problem
+    generator: torch.Generator
+    solver: Solver
+    limits: _Limits
+    ends: Tensor | None = None
+
+    def __call__(self, objective: Objective, posterior: Posterior, taken: Float[Tensor, "n d"]) -> CheckedPoint | None:
+        """Best maximum of the objective that is no taken point; None if all ends are taken."""
+        space, domain = self.problem.space, self.problem.domain
+        narrowed = self.limits.narrowed(domain, self.problem.caution)
+        objective = self.limits.added_to(objective)
+        best = posterior.at_observed.mean(-1).argsort(stable=True)[:INCUMBENTS]
+        incumbents = posterior.X[best] if self.ends is None else torch.cat([posterior.X[best], self.ends])
+        chosen, domain = starts(objective, domain, incumbents, self.generator, narrowed=narrowed)
+        found = self.solver(objective, domain, chosen)
+        self.ends = found.points
+        settled = _settled(space, found.points)
+        with torch.no_grad():
+            order = objective(torch.stack([end.row for end in settled])).argsort(descending=True, stable=True)
+        for index in order.tolist():
+            if _is_new(domain, settled[index].row, taken):
+                return settled[index]
+        return None
+
+
+def _is_new(domain: Domain, row: Float[Tensor, " d"], taken: Float[Tensor, "n d"]) -> bool:
+    return len(taken) == 0 or float(domain.manifold.distance(row, taken).min()) > SAME_POINT
+
+
+def _rows(out: list[Suggestion]) -> list[Tensor]:
+    return [item.row.unsqueeze(0) for item in out]
+
+
+def _taken(history: History, out: list[Suggestion]) -> Float[Tensor, "n d"]:
+    """Points that need not be asked for again."""
+    return torch.cat([history.X, history.pending, history.failed, history.abandoned, *_rows(out)])
+
+
+def _with_failed(fitted: Fit, failed: Float[Tensor, "f d"]) -> Posterior | None:
+    """The posterior in which failed points have costs no better than the best: there is nothing to gain near them.
+
+    A place that looks good to the model of the costs, and fails, would look good for ever: it is never told a cost.
+    """
+    posterior = fitted.posterior
+    if posterior is None or len(failed) == 0:
+        return posterior
+    mean, _ = posterior.joint(failed)
+    return posterior.given(failed, torch.maximum(mean, posterior.best).unsqueeze(-1), fitted.hyperparameters["noise"])
+
+
+def _with_pending(
+    posterior: Posterior | None, pending: Float[Tensor, "p d"], generator: torch.Generator
+) -> Posterior | None:
+    """The posterior in which pending points have costs, drawn jointly, in several ways."""
+    if posterior is None or len(pending) == 0:
+        return posterior
+    mean, covariance = posterior.joint(pending)
+    values, vectors = torch.linalg.eigh(covariance)
+    draws = torch.randn(len(pending), FANTASIES, generator=generator, dtype=torch.float64)
+    costs = mean.unsqueeze(-1) + vectors @ (values.clamp_min(0).sqrt().unsqueeze(-1) * draws)
+    return posterior.given(pending, costs, float(posterior.noise.min()))
 
 
 def _initial(problem: Problem, taken: Float[Tensor, "n d"], generator: torch.Generator) -> Suggestion:
     """The next point of the design; the first is the known good start, if there is one."""
     if problem.around is not None and len(taken) == 0:
         return Suggestion(problem.around, problem.space.point(problem.around), "initial", note="the given start")
-    return _filling(problem.space, taken, generator, "initial", None)
+    return _filling(problem, taken, generator, "initial", None)
 
 
 def _filling(
-    space: Space,
+    problem: Problem,
     taken: Float[Tensor, "n d"],
     generator: torch.Generator,
     kind: Literal["initial", "fallback"],
     note: str | None,
 ) -> Suggestion:
-    (place,) = _settled(space, space_filling(space.manifold, 1, taken=taken, generator=generator))
+    (place,) = _settled(problem.space, space_filling(problem.space.manifold, 1, taken=taken, generator=generator))
     return Suggestion(place.row, place.point, kind, note=note)
-
-
-def _search(
-    space: Space,
-    objective: Objective,
-    incumbents: Float[Tensor, "i d"],
-    taken: Float[Tensor, "n d"],
-    generator: torch.Generator,
-) -> CheckedPoint | None:
-    """Best maximum of the objective that is no taken point; None if all ends are taken."""
-    manifold = space.manifold
-    with torch.no_grad():
-        near = incumbents[torch.arange(LOCAL_SAMPLES) % len(incumbents)]
-        coordinates = torch.randn(LOCAL_SAMPLES, manifold.dim, generator=generator, dtype=torch.float64)
-        steps = LOCAL_RADIUS * manifold.diameter / manifold.dim**0.5 * coordinates
-        # Half of them at a tenth of the spread.
-        steps[::2] /= 10
-        local = manifold.clamp(manifold.retract(near, manifold.tangent(near, steps)))
-        local = local[torch.isfinite(manifold.barrier(local))]
-        candidates = torch.cat([manifold.random(RAW_SAMPLES, generator), local])
-        values = objective(candidates)
-        starts = candidates[values.argsort(descending=True, stable=True)[:STARTS]]
-    found = maximize(objective, manifold, starts)
-    ends = _settled(space, found.points)
-    with torch.no_grad():
-        order = objective(torch.stack([end.row for end in ends])).argsort(descending=True, stable=True)
-    for index in order.tolist():
-        if len(taken) == 0 or float(manifold.distance(ends[index].row, taken).min()) > SAME_POINT:
-            return ends[index]
-    return None
 
 
 def _settled(space: Space, rows: Float[Tensor, "b d"]) -> list[CheckedPoint]:
     """The rows as they will be read back: on the manifold, in the domain, and through JSON."""
-    inside = space.manifold.clamp(space.manifold.nearest(rows))
-    return [space.check(space.point(row)) for row in inside]
+    clamped = space.manifold.clamp(space.manifold.nearest(rows))
+    return [space.check(space.point(row)) for row in clamped]
 
 
-def _incumbents(posterior: gp.Posterior, X: Float[Tensor, "n d"]) -> Float[Tensor, "i d"]:
-    """The observed points of the best posterior means."""
-    with torch.no_grad():
-        mean, _ = posterior.mean_std(X)
-    return X[mean.argsort(stable=True)[:4]]
-
-
-def _chosen(
-    problem: Problem,
-    place: CheckedPoint,
-    *,
-    objective: Objective,
-    posterior: gp.Posterior,
-    scale: CostScale,
-    fit: gp.Fit,
-) -> Suggestion:
-    mean, std = _predict(posterior, scale, place.row)
-    with torch.no_grad():
-        value = float(objective(place.row.unsqueeze(0)))
-    note = None if fit.status is gp.FitStatus.CONVERGED else fit.status.value
-    return Suggestion(place.row, place.point, "model", problem.acquisition, value, mean, std, note, fit.hyperparameters)
-
-
-def _predict(posterior: gp.Posterior, scale: CostScale, row: Float[Tensor, " d"]) -> tuple[float, float]:
+def _predict(posterior: Posterior, scale: CostScale, row: Float[Tensor, " d"]) -> tuple[float, float]:
     """Mean and standard deviation in the unit of the cost."""
     with torch.no_grad():
         mean, std = posterior.mean_std(row.unsqueeze(0))

@@ -56,6 +56,13 @@ class CostScale:
         signed = self.sign * costs.clamp(-LARGEST, LARGEST)
         return (_bend((signed - self.center) / self.spread) - self.mean) / self.std
 
+    def forward_std(self, costs: Float[Tensor, "*b"], stds: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Standard deviations of costs on the model's scale, NaN where they are NaN: as steep as the scale is there."""
+        z = (self.sign * costs.clamp(-LARGEST, LARGEST) - self.center) / self.spread
+        beyond = (z.abs() - KNEE).clamp_min(0)
+        slope = torch.where(beyond > 0, 1 / ((1 + torch.log1p(beyond)) * (1 + beyond)), 1.0)
+        return slope * stds / (self.spread * self.std)
+
     def backward(self, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Costs, as they are told, of values on the model's scale."""
         return self.sign * (self.center + self.spread * _unbend(self.mean + self.std * values))

@@ -40,22 +40,28 @@ class Question:
         initial_size: Size of the initial design.
         around: First point of the initial design.
         maximize: Whether larger costs are better.
-        observed: Points that have a cost.
+        observed: Points that have a cost, each as often as it was measured.
         costs: Their costs, as they were told.
+        stds: Standard deviations of the costs' noise, None where it is not known.
         pending: Points handed out or about to be.
-        failed: Points to keep away from.
+        failed: Points that ran and went wrong.
+        abandoned: Points that nobody wants again.
+        start: Hyperparameters at which a fit begins, None for no earlier fit.
     """
 
     space: dict[str, Any]
-    nu: float | Literal["inf"]
+    nu: float | Literal["inf", "learn"]
     acquisition: str
     initial_size: int
     around: Any
     maximize: bool
     observed: list[Any]
     costs: list[float]
+    stds: list[float | None]
     pending: list[Any]
     failed: list[Any]
+    abandoned: list[Any]
+    start: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -174,14 +180,14 @@ def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:
             note=found.note,
             hyperparameters=found.hyperparameters,
         )
-        for found in suggest(problem, history, count=count, seed=seed)
+        for found in suggest(problem, history, count=count, seed=seed, start=question.start)
     ]
 
 
 def recommendation(question: Question) -> dict[str, Any] | None:
     """The point with the best posterior mean; runs in a worker."""
     problem, history = _posed(question)
-    best = recommend(problem, history)
+    best = recommend(problem, history, start=question.start)
     if best is None or not (math.isfinite(best.mean) and math.isfinite(best.std)):
         return None
     return {"point": best.point, "mean": best.mean, "std": best.std}
@@ -192,7 +198,7 @@ def _posed(question: Question) -> tuple[Problem, History]:
     space = space_from_spec(question.space)
     problem = Problem(
         space,
-        nu=math.inf if question.nu == "inf" else question.nu,
+        nu={"inf": math.inf, "learn": None}[question.nu] if isinstance(question.nu, str) else question.nu,
         acquisition=question.acquisition,
         initial_size=question.initial_size,
         around=None if question.around is None else space.check(question.around).row,
@@ -203,6 +209,8 @@ def _posed(question: Question) -> tuple[Problem, History]:
         Y=torch.tensor(question.costs, dtype=torch.float64),
         pending=space.rows(question.pending),
         failed=space.rows(question.failed),
+        abandoned=space.rows(question.abandoned),
+        std=torch.tensor([math.nan if std is None else std for std in question.stds], dtype=torch.float64),
     )
     return problem, history
 

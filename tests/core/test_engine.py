@@ -20,7 +20,7 @@ def observed(name: str, count: int, seed: int = 0):
     target = manifold.random(1, generator)
     Y = 5 + 3 * manifold.distance(X, target) / manifold.diameter
     none = space.rows([])
-    return space, target, History(X, Y, pending=none, failed=none)
+    return space, target, History(X, Y, pending=none, failed=none, abandoned=none)
 
 
 def as_float32(point):
@@ -66,7 +66,7 @@ def test_a_ball_is_never_left_by_a_cost_that_pulls_outwards():
     none = space.rows([])
     X, costs, norms = none, [], []
     for number in range(10):
-        history = History(X, torch.tensor(costs, dtype=torch.float64), pending=none, failed=none)
+        history = History(X, torch.tensor(costs, dtype=torch.float64), pending=none, failed=none, abandoned=none)
         (item,) = suggest(Problem(space), history, 1, seed=number)
         norms.append(math.hypot(*item.point))
         X, costs = torch.cat([X, item.row.unsqueeze(0)]), [*costs, -norms[-1]]
@@ -84,7 +84,7 @@ def test_a_cost_that_pulls_outwards_leads_to_the_border_and_not_beyond(name):
     Y = -X.sum(-1) / X.sum(-1).abs().max()
     none = space.rows([])
 
-    items = suggest(Problem(space), History(X, Y, pending=none, failed=none), 3, seed=0)
+    items = suggest(Problem(space), History(X, Y, pending=none, failed=none, abandoned=none), 3, seed=0)
 
     for item in items:
         assert space.check(item.point).outside == ()
@@ -94,7 +94,9 @@ def test_a_cost_that_pulls_outwards_leads_to_the_border_and_not_beyond(name):
 def test_the_design_comes_first_and_the_model_after():
     space, _, history = observed("rotation3", 5)
     problem = Problem(space, initial_size=5)
-    three = History(history.X[:3], history.Y[:3], pending=history.X[3:4], failed=history.failed)
+    three = History(
+        history.X[:3], history.Y[:3], pending=history.X[3:4], failed=history.failed, abandoned=history.abandoned
+    )
 
     assert [item.kind for item in suggest(problem, three, 3, seed=0)] == ["initial", "model", "model"]
     assert [item.kind for item in suggest(problem, history, 1, seed=0)] == ["model"]
@@ -102,7 +104,9 @@ def test_the_design_comes_first_and_the_model_after():
 
 def test_without_two_costs_there_is_no_model():
     space, _, history = observed("rotation3", 9)
-    one = History(history.X[:1], history.Y[:1], pending=history.X[1:], failed=history.failed)
+    one = History(
+        history.X[:1], history.Y[:1], pending=history.X[1:], failed=history.failed, abandoned=history.abandoned
+    )
 
     assert [item.kind for item in suggest(Problem(space), one, 2, seed=0)] == ["initial", "initial"]
 
@@ -122,7 +126,7 @@ def test_eight_robots_get_eight_points(name):
     space, _, history = observed(name, 6)
     pending = history.X[:0]
     for number in range(8):
-        now = History(history.X, history.Y, pending=pending, failed=history.failed)
+        now = History(history.X, history.Y, pending=pending, failed=history.failed, abandoned=history.abandoned)
         (item,) = suggest(Problem(space), now, 1, seed=number)
         taken = torch.cat([history.X, pending])
         assert space.manifold.distance(item.row, taken).min() > 1e-6
@@ -148,7 +152,7 @@ def test_ten_suggestions_come_near_a_smooth_optimum(name, seed):
     target = manifold.random(1, torch.Generator().manual_seed(100 + seed))
     X, Y = space.rows([]), torch.empty(0, dtype=torch.float64)
     for number in range(15):
-        history = History(X, Y, pending=X[:0], failed=X[:0])
+        history = History(X, Y, pending=X[:0], failed=X[:0], abandoned=X[:0])
         (item,) = suggest(Problem(space), history, 1, seed=suggestion_seed(seed, number))
         X = torch.cat([X, item.row.unsqueeze(0)])
         Y = torch.cat([Y, (manifold.distance(item.row, target) / manifold.diameter) ** 2])
@@ -158,7 +162,9 @@ def test_ten_suggestions_come_near_a_smooth_optimum(name, seed):
 
 def test_a_maximized_study_looks_the_other_way():
     space, _, history = observed("real", 10)
-    mirrored = History(history.X, -history.Y, pending=history.pending, failed=history.failed)
+    mirrored = History(
+        history.X, -history.Y, pending=history.pending, failed=history.failed, abandoned=history.abandoned
+    )
 
     low = suggest(Problem(space), history, 1, seed=0)[0]
     high = suggest(Problem(space, maximize=True), mirrored, 1, seed=0)[0]
@@ -176,7 +182,11 @@ def test_a_maximized_study_looks_the_other_way():
 def test_awkward_costs_still_give_a_point(costs):
     space, _, history = observed("rotation3", 6)
     awkward = History(
-        history.X, torch.tensor(costs, dtype=torch.float64), pending=history.pending, failed=history.failed
+        history.X,
+        torch.tensor(costs, dtype=torch.float64),
+        pending=history.pending,
+        failed=history.failed,
+        abandoned=history.abandoned,
     )
 
     (item,) = suggest(Problem(space), awkward, 1, seed=0)
@@ -195,6 +205,7 @@ def test_an_outlier_does_not_hide_the_optimum():
         torch.cat([history.Y, torch.tensor([1e50], dtype=torch.float64)]),
         pending=history.pending,
         failed=history.failed,
+        abandoned=history.abandoned,
     )
 
     (item,) = suggest(Problem(space), with_outlier, 1, seed=0)
@@ -205,7 +216,9 @@ def test_an_outlier_does_not_hide_the_optimum():
 def test_failed_points_are_not_asked_again():
     space, _, history = observed("rotation3", 8)
     failed = suggest(Problem(space), history, 1, seed=0)[0]
-    now = History(history.X, history.Y, pending=history.pending, failed=failed.row.unsqueeze(0))
+    now = History(
+        history.X, history.Y, pending=history.pending, failed=failed.row.unsqueeze(0), abandoned=history.abandoned
+    )
 
     (item,) = suggest(Problem(space), now, 1, seed=0)
 

@@ -95,8 +95,11 @@ def test_a_suggestion_can_be_computed_again_to_the_last_digit(lab, running_serve
         Y=torch.tensor(costs, dtype=torch.float64),
         pending=empty,
         failed=empty,
+        abandoned=empty,
     )
-    found = suggest(Problem(space), known, count=recipe["count"], seed=recipe["seed"])[recipe["index"]]
+    found = suggest(Problem(space), known, count=recipe["count"], seed=recipe["seed"], start=recipe["start"])[
+        recipe["index"]
+    ]
 
     assert suggested["origin"]["kind"] == "model"
     assert found.point == suggested["point"]

@@ -277,7 +277,9 @@ def test_what_a_model_learns_from_is_told_apart(make_bench):
 
     known = history.observations(bench.session, bench.study)
 
-    assert known == history.Observations(observed=[0.01], costs=[1.0], pending=[0.05, 0.06, 0.04], failed=[0.02, 0.03])
+    assert known == history.Observations(
+        observed=[0.01], costs=[1.0], stds=[None], pending=[0.05, 0.06, 0.04], failed=[0.02], abandoned=[0.03]
+    )
 
 
 def test_a_paused_study_refuses_asks_and_a_closed_one_too(bench):

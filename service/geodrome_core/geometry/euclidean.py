@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from geodrome_core.geometry.flat import Flat
+from geodrome_core.geometry.slack import Slack
 
 FLOAT32_ROUNDING = 2.0**-23
 """Relative change of a number that is stored as float32, doubled to be safe in sums."""
@@ -49,13 +50,18 @@ class Euclidean(Flat):
             return super().contains(x)
         return ((x >= 0) & (x <= 1)).all(-1)
 
-    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """Sum of log x + log(1 - x)."""
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """All x and 1 - x."""
+        return [torch.cat([x, 1 - x], -1)[..., None, None]] if self.is_bounded else []
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """Straight."""
         if not self.is_bounded:
-            return super().barrier(x)
-        inside = ((x >= 0) & (x <= 1)).all(-1)
-        safe = torch.where(inside.unsqueeze(-1), x, 0.5)
-        return torch.where(inside, (torch.log(safe) + torch.log1p(-safe)).sum(-1), -torch.inf)
+            return []
+        eye = torch.eye(self.dim, dtype=x.dtype)
+        slope = torch.cat([eye, -eye], -1)[..., None, None].expand(len(x), -1, -1, -1, -1)
+        flat = torch.zeros(len(x), self.dim, self.dim, dtype=x.dtype)
+        return [Slack(self.slacks(x)[0], slope, lambda _: flat)]
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Into the box. Float32 safety belongs to natural units, where the bounds are."""

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.matrix_functions import EXP, LOG, derivative, symmetric_function
+from geodrome_core.geometry.slack import Slack
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 
 LONGEST_RETRACTION = 6.0
@@ -96,6 +97,27 @@ class LogEuclideanSPD(FlatSPD):
     def curved(self, x: Float[Tensor, "*b d"], c: Float[Tensor, "*b m"]) -> Float[Tensor, "*b d"]:
         """Derivative of exp at log X along the matrix of ``c``."""
         return derivative(EXP, symmetric_function(LOG, self._matrix(x)), self._symmetric_matrix(c)).flatten(-2)
+
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """Log X - log low I and log high I - log X, relative to log(high / low): straight in coordinates."""
+        if self.eigenvalues is None:
+            return []
+        low, high = (math.log(bound) for bound in self.eigenvalues)
+        m, eye = self._matrix(x), torch.eye(self.size, dtype=x.dtype)
+        # What is not positive definite has no logarithm, and is outside anyhow.
+        fails = (torch.linalg.cholesky_ex(m.detach()).info != 0)[..., None, None]
+        log = symmetric_function(LOG, torch.where(fails, eye, m))
+        slacks = torch.stack([log - low * eye, high * eye - log], -3) / (high - low)
+        return [torch.where(fails.unsqueeze(-1), -eye, slacks)]
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """Straight."""
+        if self.eigenvalues is None:
+            return []
+        low, high = (math.log(bound) for bound in self.eigenvalues)
+        slope = torch.stack([self.axes, -self.axes], 1) / (high - low)
+        flat = torch.zeros(len(x), self.dim, self.dim, dtype=x.dtype)
+        return [Slack(self.slacks(x)[0], slope.expand(len(x), -1, -1, -1, -1), lambda _: flat)]
 
     def _vector(self, m: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b m"]:
         return m.flatten(-2) @ self.axes.flatten(-2).mT

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from geodrome_core.geometry.euclidean import FLOAT32_ROUNDING
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.slack import Slack
 
 
 class Hyperbolic(Manifold):
@@ -106,14 +107,21 @@ class Hyperbolic(Manifold):
             return super().contains(x)
         return torch.linalg.vector_norm(x[..., 1:], dim=-1) <= math.sinh(self.radius)
 
-    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """Log of cosh R - x_0, relative to that of the origin."""
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """Cosh(radius) - cosh(distance from the origin), relative to that of the origin."""
         if self.radius is None:
-            return super().barrier(x)
+            return []
         top = math.cosh(self.radius)
-        gap = (top - x[..., 0]) / (top - 1)
-        # A logarithm of what is negative would spoil the gradients of the whole batch.
-        return torch.where(gap > 0, torch.log(torch.where(gap > 0, gap, 1.0)), -torch.inf)
+        return [((top - x[..., 0]) / (top - 1))[..., None, None, None]]
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """The time coordinate of a geodesic obeys x'' = |u|^2 x."""
+        if self.radius is None:
+            return []
+        share = -1 / (math.cosh(self.radius) - 1)
+        slope = share * self.basis(x)[..., 0]
+        bend = share * x[:, :1, None] * torch.eye(self.dim, dtype=x.dtype)
+        return [Slack(self.slacks(x)[0], slope[..., None, None, None], lambda c: c.squeeze(-1) * bend)]
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Moved along the ray from the origin to the border, less what rounding to float32 can change."""

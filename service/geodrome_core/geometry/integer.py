@@ -7,12 +7,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.slack import Slack
 
 
 class Integer(Euclidean):
     """The whole numbers between two bounds, as positions 0, 1/steps, …, 1 on a line.
 
-    Geodesics, distances and derivatives are those of the line: a search moves along it, and ``clamp`` ends it.
+    Distances, and all derivatives, are those of the line; a search steps from one number to another.
 
     Args:
         steps: Upper less lower bound.
@@ -20,9 +21,8 @@ class Integer(Euclidean):
 
     def __init__(self, steps: int) -> None:
         super().__init__(1, boxed=True)
+        self.has_border = False
         self.steps = steps
-        # What rounds to a whole number of the domain: searches may go half a step beyond the first and the last.
-        self._overhang = 0.5 / steps
 
     def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
         """Uniform over the whole numbers."""
@@ -33,16 +33,17 @@ class Integer(Euclidean):
         """Whether the positions are those of whole numbers within the bounds."""
         return (self.clamp(x) == x).all(-1)
 
-    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """That of the box, widened by half a step on both sides."""
-        return super().barrier(self._widened(x))
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """None: a whole number is in the domain or not."""
+        del x
+        return []
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """None."""
+        del x
+        return []
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
-        """The nearest whole number of the domain; with a margin, a position on the line, inside the widened box."""
-        if margin > 0:
-            inside = self._widened(x).clamp(margin, 1 - margin)
-            return inside * (1 + 2 * self._overhang) - self._overhang
+        """The nearest whole number of the domain, which has no border to keep a distance from."""
+        del margin
         return (torch.round(x * self.steps) / self.steps).clamp(0, 1)
-
-    def _widened(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        return (x + self._overhang) / (1 + 2 * self._overhang)

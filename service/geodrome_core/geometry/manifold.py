@@ -21,6 +21,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from geodrome_core.geometry.slack import Slack, log_determinant
+
 
 class Manifold(ABC):
     """A Riemannian manifold with a domain on it: where suggestions may lie.
@@ -97,9 +99,25 @@ class Manifold(ABC):
         """Whether the points lie in the domain."""
         return torch.ones(x.shape[:-1], dtype=torch.bool)
 
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """What is left to the borders of the domain: matrices, positive definite inside; none without a border.
+
+        Smooth functions of the point, scaled so that they are of the order of 1.
+        """
+        del x
+        return []
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack] | None:
+        """The slacks to second order in the coordinates of ``basis(x)``; None where autograd must find it."""
+        del x
+        return None if self.has_border else []
+
     def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """Smooth concave function that falls to minus infinity at the border of the domain; zero without one."""
-        return torch.zeros(x.shape[:-1], dtype=torch.float64)
+        """Smooth function that falls to minus infinity at the border of the domain; zero without one."""
+        out = torch.zeros(x.shape[:-1], dtype=torch.float64)
+        for slack in self.slacks(x):
+            out = out + log_determinant(slack)
+        return out
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Nearest point of the domain that stays inside it when it is rounded to float32.

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn.functional import pad
 
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.slack import Slack
 
 
 class Product(Manifold):
@@ -88,9 +90,22 @@ class Product(Manifold):
         """Whether every factor's point is in its domain."""
         return torch.stack([factor.contains(x[..., c]) for factor, c in self._parts()]).all(0)
 
-    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """Sum over the factors."""
-        return self._total([factor.barrier(x[..., c]) for factor, c in self._parts()])
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """Those of all factors."""
+        return [slack for factor, c in self._parts() for slack in factor.slacks(x[..., c])]
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack] | None:
+        """Those of all factors, each in its own coordinates."""
+        out: list[Slack] = []
+        first = 0
+        for factor, c in self._parts():
+            found = factor.slacks_around(x[..., c])
+            if found is None:
+                return None
+            before, after = first, self.dim - first - factor.dim
+            out += [_in_coordinates(slack, before, after) for slack in found]
+            first += factor.dim
+        return out
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Factor by factor."""
@@ -102,3 +117,12 @@ class Product(Manifold):
     @staticmethod
     def _total(parts: list[Float[Tensor, "*b"]]) -> Float[Tensor, "*b"]:
         return torch.stack(parts).sum(0)
+
+
+def _in_coordinates(slack: Slack, before: int, after: int) -> Slack:
+    """A factor's slack in the coordinates of the product, of which so many stand before and after its own."""
+    return Slack(
+        slack.value,
+        pad(slack.slope, (0, 0, 0, 0, 0, 0, before, after)),
+        lambda c: pad(slack.bend(c), (before, after, before, after)),
+    )

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.matrix_functions import EXP, LOG, ROOT, symmetric_function
+from geodrome_core.geometry.slack import Slack
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 
 
@@ -65,6 +66,23 @@ class SPD(EigenvalueBox):
         """L E_k L^T for the orthonormal symmetric matrices E_k."""
         factor = self._factor(x).unsqueeze(-3)
         return self._color(factor, self.axes.expand(*x.shape[:-1], -1, -1, -1))
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """X moves to L (I + S + S^2 / 2) L^T."""
+        if self.eigenvalues is None:
+            return []
+        low, high = self.eigenvalues
+        share = torch.tensor([1 / low, -1 / high], dtype=x.dtype)[:, None, None]
+        factor = self._factor(x)
+        tangents = self._matrix(self.basis(x))
+        products = torch.einsum("kij,ljh->klih", self.axes, self.axes)
+        halves = (0.5 * (products + products.transpose(0, 1))).flatten(-2)
+
+        def bend(c: Tensor) -> Tensor:
+            inner = factor.mT @ (share * c).sum(-3) @ factor
+            return (halves @ inner.flatten(-2).mT).movedim(-1, 0)
+
+        return [Slack(self.slacks(x)[0], share * tangents.unsqueeze(-3), bend)]
 
     def _factor(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return torch.linalg.cholesky(self._matrix(x))

@@ -66,13 +66,14 @@ class EigenvalueBox(Manifold):
         low, high = self.eigenvalues or (0.0, math.inf)
         return (values[..., 0] >= low) & (values[..., -1] <= high)
 
-    def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
-        """Log determinant of X - low I, plus that of high I - X."""
+    def slacks(self, x: Float[Tensor, "*b d"]) -> list[Float[Tensor, "*b q k k"]]:
+        """X / low - I and I - X / high."""
         if self.eigenvalues is None:
-            return super().barrier(x)
+            return []
         low, high = self.eigenvalues
         eye = torch.eye(self.size, dtype=x.dtype)
-        return _log_det(self._matrix(x) / low - eye) + _log_det(eye - self._matrix(x) / high)
+        m = self._matrix(x)
+        return [torch.stack([m / low - eye, eye - m / high], -3)]
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Eigenvalues moved to the bounds, less what rounding the entries to float32 can change."""
@@ -89,12 +90,3 @@ class EigenvalueBox(Manifold):
 
     def _matrix(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return x.unflatten(-1, (self.size, self.size))
-
-
-def _log_det(m: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b"]:
-    """Log determinant; minus infinity, and no gradient, where ``m`` is not positive definite."""
-    fails = torch.linalg.cholesky_ex(m.detach()).info != 0
-    # A failed factor has infinite derivatives, which times zero would be NaN: it must never be made.
-    safe = torch.where(fails[..., None, None], torch.eye(m.shape[-1], dtype=m.dtype), m)
-    logs = torch.diagonal(torch.linalg.cholesky(safe), dim1=-2, dim2=-1).log()
-    return torch.where(fails, -torch.inf, 2 * logs.sum(-1))

@@ -53,7 +53,9 @@ class CosineProducts:
         def of_chunk(chunk: Float[Tensor, "p d"]) -> Float[Tensor, "t p"]:
             one = torch.ones((), dtype=chunk.dtype)
             groups = self._factors(chunk, derivatives=0)
-            return torch.cat([prod((value for (value,) in factors), start=one) for _, factors in groups])
+            none = chunk.new_empty(0, len(chunk))
+            products = (prod((value for (value,) in factors), start=one) for _, factors in groups)
+            return torch.cat([none, *products])
 
         return _by_chunks(of_chunk, angles)
 
@@ -74,6 +76,9 @@ class CosineProducts:
             sizes.append(size.unflatten(-1, shape))
             logs.append(log.unflatten(-1, shape))
             bends.append((size * (bent - log**2)).sum(1).unflatten(-1, shape).transpose(0, 1))
+        if not sizes:
+            flat = slope.new_zeros(len(angles), slope.shape[1], slope.shape[1])
+            return Expansion(value, slope, lambda _: flat)
         size, log = torch.cat(sizes), torch.cat(logs, 1)  # (t, b, n), (d, t, b, n)
         sides = log.permute(2, 0, 1, 3).flatten(2)  # (b, d, t n)
         own = torch.stack(bends).sum(0)  # (b, d, n)

@@ -34,6 +34,10 @@ class Expansion:
     bend: Bend
 
 
+Around = Callable[[Tensor], Expansion]
+"""From points (b, d) to the covariances with fixed ones, in the coordinates of the manifold's basis at each."""
+
+
 def composed(
     value: Float[Tensor, "b n"],
     first: Sequence[Float[Tensor, "b n"]],

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.flat_spd import CholeskySPD, FlatSPD, LogEuclideanSPD
-from geodrome_core.kernels.expansion import Expansion
+from geodrome_core.kernels.expansion import Around
 from geodrome_core.kernels.isotropic import EuclideanMatern
 from geodrome_core.kernels.of_scales import OfScales
 
@@ -32,13 +32,18 @@ class FlatSPDMatern(EuclideanMatern):
         second = first if x1 is x2 else self._coordinates(x2)
         return super().forward(first, second, diag=diag, last_dim_is_batch=last_dim_is_batch, **params)
 
+    def cross(self, x: Float[Tensor, "*b n d"], y: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
+        """Of the coordinates."""
+        return super().cross(self._coordinates(x), self._coordinates(y))
+
     def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
         """Of the coordinates."""
         return super().of_scales(self._coordinates(x))
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+    def around(self, y: Float[Tensor, "n d"]) -> Around:
         """In the coordinates, along whose axes lies the basis."""
-        return super().around(self._coordinates(x), self._coordinates(y))
+        of_coordinates = super().around(self._coordinates(y))
+        return lambda x: of_coordinates(self._coordinates(x))
 
     def _coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
         return self.manifold(math.isqrt(x.shape[-1])).coordinates(x.double())

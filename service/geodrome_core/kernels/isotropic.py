@@ -12,7 +12,7 @@ from geodrome_core.geometry.hyperbolic import Hyperbolic, excess, lifted
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.derivatives import carried
-from geodrome_core.kernels.expansion import Expansion
+from geodrome_core.kernels.expansion import Around, Expansion
 from geodrome_core.kernels.heat import HeatKernel, flat_heat, hyperbolic_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.of_scales import OfScales, Scaled
@@ -33,7 +33,7 @@ class OneVariableKernel(GeodesicKernel):
 
     @abstractmethod
     def variable_around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
-        """The w of all pairs of two sets, to second order in coordinates at ``x``."""
+        """The w of all pairs of two sets, to second order in the coordinates of the manifold's basis at ``x``."""
 
     def covariance(
         self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
@@ -48,10 +48,10 @@ class OneVariableKernel(GeodesicKernel):
             w = self.variable(x[i], x[j])
         return profile_of_scales(self.heat(x.shape[-1]), w, self.definition)
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+    def around(self, y: Float[Tensor, "n d"]) -> Around:
         """By the chain rule."""
-        heat, kappa = self.heat(x.shape[-1]), self.lengthscale.detach().reshape(())
-        return profile_around(heat, self.nu, kappa, self.variable_around(x, y), definition=self.definition)
+        heat, kappa = self.heat(y.shape[-1]), self.lengthscale.detach().reshape(())
+        return lambda x: profile_around(heat, self.nu, kappa, self.variable_around(x, y), definition=self.definition)
 
 
 class EuclideanMatern(GeodesicKernel):
@@ -78,17 +78,19 @@ class EuclideanMatern(GeodesicKernel):
 
         return at
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+    def around(self, y: Float[Tensor, "n d"]) -> Around:
         """Of w = |x - y|^2 / (2 kappa^2)."""
-        kappa = self.lengthscale.detach().flatten()
-        slope = (x.unsqueeze(-1) - y.mT) / (kappa**2).unsqueeze(-1)  # (b, m, n)
-        w = 0.5 * (slope**2 * (kappa**2).unsqueeze(-1)).sum(-2)
-
-        def bend(c: Tensor) -> Tensor:
-            return c.sum(-1)[:, None, None] * torch.diag((1 / kappa**2).expand(x.shape[-1]))
-
+        square = (self.lengthscale.detach().flatten() ** 2).unsqueeze(-1)  # (1 or m, 1)
+        steepest = torch.diag((1 / square).squeeze(-1).expand(y.shape[-1]))
         one = torch.ones((), dtype=torch.float64)
-        return profile_around(flat_heat(), self.nu, one, Expansion(w, slope, bend), definition=self.definition)
+
+        def at(x: Tensor) -> Expansion:
+            slope = (x.unsqueeze(-1) - y.mT) / square  # (b, m, n)
+            w = 0.5 * (slope**2 * square).sum(-2)
+            variable = Expansion(w, slope, lambda c: c.sum(-1)[:, None, None] * steepest)
+            return profile_around(flat_heat(), self.nu, one, variable, definition=self.definition)
+
+        return at
 
 
 class SphereMatern(OneVariableKernel):

@@ -13,7 +13,7 @@ from gpytorch.priors import Prior
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.kernels.expansion import Expansion
+from geodrome_core.kernels.expansion import Around
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.of_scales import OfScales, by_autograd
 
@@ -90,16 +90,22 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
     ) -> Float[Tensor, "*#b"]:
         """Kernel of broadcast pairs of points, for one lengthscale () or, with ``ard_num_dims``, a vector of them."""
 
+    def cross(self, x: Float[Tensor, "*b n d"], y: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
+        """Covariances of all pairs of two sets of points."""
+        scales = self.lengthscale.flatten()
+        scales = scales if len(scales) > 1 else scales.squeeze(0)
+        return self.covariance(x.unsqueeze(-2), y.unsqueeze(-3), self.nu, scales)
+
     def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
         """Covariances of all pairs of fixed points as functions of nu and the lengthscale."""
         return by_autograd(self.covariance, x, is_ard=self.lengthscale.numel() > 1)
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion | None:
-        """Covariances with fixed points, to second order in the coordinates of the manifold's basis at ``x``.
+    def around(self, y: Float[Tensor, "n d"]) -> Around | None:
+        """Covariances with the fixed points ``y``, to second order in coordinates at others.
 
         None where only autograd knows them.
         """
-        del x, y
+        del y
         return None
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+
 import torch
 from gpytorch.kernels import Kernel
 from jaxtyping import Float
@@ -16,19 +19,29 @@ def parts_of(kernel: Kernel) -> list[GeodesicKernel]:
     return [part for part in kernel.modules() if isinstance(part, GeodesicKernel)]
 
 
-def around(kernel: Kernel, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> expansion.Expansion | None:
-    """Covariances with fixed points, to second order in the coordinates of the product's basis at ``x``.
+def around(kernel: Kernel, y: Float[Tensor, "n d"]) -> expansion.Around | None:
+    """Covariances with the fixed points ``y``, to second order in the coordinates of the product's basis at others.
 
     None where a part's are known to autograd only.
     """
-    found = []
+    found: list[tuple[GeodesicKernel, expansion.Around]] = []
     with torch.no_grad():
         for part in parts_of(kernel):
-            one = part.around(*_columns(part, x, y))
+            one = part.around(*_columns(part, y))
             if one is None:
                 return None
-            found.append(one)
-    return expansion.product(found)
+            found.append((part, one))
+
+    def at(x: Tensor) -> expansion.Expansion:
+        with torch.no_grad():
+            return expansion.product([one(*_columns(part, x)) for part, one in found])
+
+    return at
+
+
+def cross(kernel: Kernel, x: Float[Tensor, "*b n d"], y: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
+    """Covariances of two sets of points, without GPyTorch's wrapping; differentiable twice in both."""
+    return prod_of(part.cross(*_columns(part, x, y)) for part in parts_of(kernel))
 
 
 def scaling(kernel: Kernel, x: Float[Tensor, "n d"]) -> of_scales.OfScales:
@@ -37,6 +50,11 @@ def scaling(kernel: Kernel, x: Float[Tensor, "n d"]) -> of_scales.OfScales:
     with torch.no_grad():
         each = [part.of_scales(*_columns(part, x)) for part in parts]
     return of_scales.product(each, [part.lengthscale.numel() for part in parts])
+
+
+def prod_of(terms: Iterable[Tensor]) -> Tensor:
+    """The product of one tensor at least."""
+    return reduce(torch.mul, terms)
 
 
 def _columns(part: GeodesicKernel, *points: Tensor) -> list[Tensor]:

@@ -6,13 +6,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.kernels.expansion import Expansion
+from geodrome_core.kernels.expansion import Around
 from geodrome_core.kernels.heat_modes import HeatModes
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.of_scales import OfScales
 from geodrome_core.kernels.spd2_modes import spd2_modes
 from geodrome_core.kernels.spd3_table import spd3_modes
-from geodrome_core.kernels.spd_pairs import invariants, invariants_around
+from geodrome_core.kernels.spd_pairs import Points, invariants, invariants_around
 from geodrome_core.kernels.spd_profile import spd_around, spd_of_scales, spd_profile
 
 
@@ -31,10 +31,10 @@ class SPDMatern(GeodesicKernel):
         with torch.no_grad():
             return spd_of_scales(_modes(x.shape[-1]), invariants(x[i], x[j]), self.definition)
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+    def around(self, y: Float[Tensor, "n d"]) -> Around:
         """By the chain rule."""
-        kappa = self.lengthscale.detach().reshape(())
-        return spd_around(_modes(x.shape[-1]), self.nu, kappa, invariants_around(x, y), definition=self.definition)
+        kappa, modes, points = self.lengthscale.detach().reshape(()), _modes(y.shape[-1]), Points.of(y)
+        return lambda x: spd_around(modes, self.nu, kappa, invariants_around(x, points), definition=self.definition)
 
     def _symmetric(self, x: Float[Tensor, "n d"], kappa: Tensor) -> Float[Tensor, "n n"]:
         """Of all pairs: what they need of each point is found once, and half of them are looked up."""

@@ -88,7 +88,7 @@ def invariants(
     return s, carried(m, 0.5 * (trace + inverse_trace)), carried(d, 0.5 * (trace - inverse_trace))
 
 
-def invariants_around(x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> list[Expansion]:
+def invariants_around(x: Float[Tensor, "b d"], second: Points) -> list[Expansion]:
     """s, m and d (on SPD(2) without d) of all pairs of two sets, to second order in coordinates at ``x``.
 
     With X = L L^T, the point of tangent coordinates S is L exp(S) L^T to second order. Its log determinant is linear
@@ -96,7 +96,7 @@ def invariants_around(x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> list[
 
         tr M = tr Z (1 - T + T^2 / 2),    tr M^-1 = tr Z^-1 (1 + T + T^2 / 2).
     """
-    first, second = Points.of(x.unsqueeze(-2)), Points.of(y)
+    first = Points.of(x.unsqueeze(-2))
     size = first.size
     axes = SPD(size).axes
     eye = torch.eye(size, dtype=x.dtype)

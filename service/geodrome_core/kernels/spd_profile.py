@@ -65,7 +65,7 @@ def spd_profile(
 
     def second() -> list[list[Tensor]]:
         with torch.no_grad():
-            entries = look_up_all(table.second, *bare)
+            entries = look_up_all(table.jet, *bare)[1 + len(bare) :]
         positions = dict(zip(combinations_with_replacement(range(len(bare)), 2), entries, strict=True))
         return [[positions[min(i, j), max(i, j)] for j in range(len(bare))] for i in range(len(bare))]
 
@@ -83,9 +83,9 @@ def spd_around(
     if modes.panels.is_planar:
         bare[2] = bare[2] ** 2
     with torch.no_grad():
-        value, *first = look_up_all(partial(table.first, [VALUE], is_curved=True), *bare).unbind()
-        entries = look_up_all(table.second, *bare)
-    positions = dict(zip(combinations_with_replacement(range(len(bare)), 2), entries.unbind(), strict=True))
+        value, *rest = look_up_all(table.jet, *bare).unbind()
+    first = rest[: len(bare)]
+    positions = dict(zip(combinations_with_replacement(range(len(bare)), 2), rest[len(bare) :], strict=True))
     if modes.panels.is_planar:
         # From derivatives in d^2 to those in d.
         d = variables[2].value
@@ -155,15 +155,20 @@ class _Table:
                 row[positions] = value
         return out
 
-    def second(self, *variables: Float[Tensor, " p"]) -> Float[Tensor, "c p"]:
-        """Upper triangle of the Hessian."""
+    def jet(self, *variables: Float[Tensor, " p"]) -> Float[Tensor, "c p"]:
+        """Value, gradient and the upper triangle of the Hessian."""
         count = len(variables)
         orders = 6 if count == 3 else 3
-        out = variables[0].new_empty(orders, len(variables[0]))
+        out = variables[0].new_empty(1 + count + orders, len(variables[0]))
         for positions, at in self._factors([VALUE, BY_X, BY_XX], orders, *variables):
+            k = at.product(0)
+            make_exact(flat_heat().panels, at.x, k)
             by_y, by_yy = at.product(1) / self.unit, at.product(2) / self.unit**2
+            if self.is_cusped:
+                by_y[at.x < flat_heat().panels.smallest] = 0
             slopes = [at.product(1, i) / self.unit for i in range(1, count)]
-            values = [by_yy, *(by_yy * at.square[i] + slopes[i - 1] for i in range(1, count))]
+            values = [k, by_y, *(at.square[i] * by_y + at.product(0, i) for i in range(1, count))]
+            values += [by_yy, *(by_yy * at.square[i] + slopes[i - 1] for i in range(1, count))]
             for order, (i, j) in enumerate(combinations_with_replacement(range(1, count), 2), start=count):
                 mixed = at.square[i] * slopes[j - 1] + at.square[j] * slopes[i - 1]
                 values.append(

@@ -13,7 +13,7 @@ from torch import Tensor
 from geodrome_core.geometry.torus import wrapped
 from geodrome_core.kernels.cosine_products import CosineProducts
 from geodrome_core.kernels.derivatives import with_derivatives
-from geodrome_core.kernels.expansion import Expansion
+from geodrome_core.kernels.expansion import Around, Expansion
 from geodrome_core.kernels.expansion import product as product_of_expansions
 from geodrome_core.kernels.heat import flat_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
@@ -57,9 +57,9 @@ class CirclesMatern(GeodesicKernel):
         i, j = torch.triu_indices(len(x), len(x), offset=1)
         return _circles_of_scales(_half_turns(x[i] - x[j]), is_ard=self.lengthscale.numel() > 1)
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+    def around(self, y: Float[Tensor, "n d"]) -> Around:
         """A product of functions of one angle each."""
-        return _circles_around(x.unsqueeze(-2) - y, self.nu, self.lengthscale.detach().flatten())
+        return lambda x: _circles_around(x.unsqueeze(-2) - y, self.nu, self.lengthscale.detach().flatten())
 
 
 class TorusMatern(GeodesicKernel):
@@ -97,13 +97,12 @@ class TorusMatern(GeodesicKernel):
 
         return at
 
-    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+    def around(self, y: Float[Tensor, "n d"]) -> Around:
         """Of the angles between."""
-        between = wrapped(x.unsqueeze(-2) - y)
-        kappa = self.lengthscale.detach().flatten()
-        if math.isinf(self.nu.item()):
-            return _circles_around(between, self.nu, kappa)
-        return mixture_around(between, self.nu.item(), kappa.item())
+        nu, kappa = self.nu, self.lengthscale.detach().flatten()
+        if math.isinf(nu.item()):
+            return lambda x: _circles_around(x.unsqueeze(-2) - y, nu, kappa)
+        return lambda x: mixture_around(wrapped(x.unsqueeze(-2) - y), nu.item(), kappa.item())
 
 
 def _half_turns(angle: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:

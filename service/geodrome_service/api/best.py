@@ -37,5 +37,6 @@ def _read(store: Database, name_or_id: str) -> tuple[int, schemas.Trial | None, 
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
         observed = studies.progress(session, [study])[study.serial].best
-        known = question(study, history.observations(session, study))
+        start = history.latest_hyperparameters(session, study)
+        known = question(study, history.observations(session, study), start)
         return study.serial, None if observed is None else answers.trial(observed, study), known

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from geodrome_service.compute import Question
 from geodrome_service.store.history import Observations
-from geodrome_service.store.tables import Study
+from geodrome_service.store.tables import Json, Study
 
 
-def question(study: Study, known: Observations) -> Question:
-    """A study and what is known of it, ready to travel to a worker."""
+def question(study: Study, known: Observations, start: Json | None) -> Question:
+    """A study and what is known of it, ready to travel to a worker; fits begin at the hyperparameters ``start``."""
     return Question(
         space=study.space,
         nu=study.kernel["nu"],
@@ -18,6 +18,9 @@ def question(study: Study, known: Observations) -> Question:
         maximize=study.objective["goal"] == "maximize",
         observed=known.observed,
         costs=known.costs,
+        stds=known.stds,
         pending=known.pending,
         failed=known.failed,
+        abandoned=known.abandoned,
+        start=start,
     )

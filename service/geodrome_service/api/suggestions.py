@@ -125,7 +125,9 @@ class Suggestions:
             if count <= 0:
                 return None
             return Plan(
-                question=question(study, history.observations(session, study)),
+                question=question(
+                    study, history.observations(session, study), history.latest_hyperparameters(session, study)
+                ),
                 count=count,
                 seed=suggestion_seed(study.seed, history.next_number(session, study)),
                 after_event=events.last_event(session, study),
@@ -169,6 +171,7 @@ def _suggested(found: Suggestion, plan: Plan, index: int) -> trials.Suggested:
         "count": plan.count,
         "index": index,
         "after_event": plan.after_event,
+        "start": plan.question.start,
         "hyperparameters": found.hyperparameters,
     }
     return trials.Suggested(found.point, origin, recipe)

@@ -20,16 +20,20 @@ class Observations:
     """The points of a study by what they teach, each in the order of the trials' numbers.
 
     Attributes:
-        observed: Points that have a cost.
-        costs: Their costs, as they were told.
+        observed: Points that have a cost, each as often as it was measured.
+        costs: The measurements, as they were told.
+        stds: Standard deviations of their noise, None where it is not known.
         pending: Points that are queued or running.
-        failed: Points to keep away from: failed or abandoned.
+        failed: Points that ran and went wrong.
+        abandoned: Points that nobody wants again.
     """
 
     observed: list[Json]
     costs: list[float]
+    stds: list[float | None]
     pending: list[Json]
     failed: list[Json]
+    abandoned: list[Json]
 
 
 def find(session: Session, study: Study, number: int, *, lock: bool = False) -> Trial:
@@ -80,17 +84,35 @@ def next_number(session: Session, study: Study) -> int:
 
 def observations(session: Session, study: Study) -> Observations:
     """What a model of the study learns from; lost trials teach nothing."""
-    known = Observations([], [], [], [])
-    rows = select(Trial.state, Trial.point, Trial.cost).where(
+    known = Observations([], [], [], [], [], [])
+    rows = select(Trial.state, Trial.point, Trial.cost, Trial.values, Trial.std).where(
         Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
     )
-    for state, point, cost in session.execute(rows.order_by(Trial.number)):
+    for state, point, cost, values, std in session.execute(rows.order_by(Trial.number)):
         match TrialState(state):
             case TrialState.COMPLETED:
-                known.observed.append(point)
-                known.costs.append(cost)
+                measured = values or [cost]
+                known.observed.extend([point] * len(measured))
+                known.costs.extend(measured)
+                known.stds.extend([std] * len(measured))
             case TrialState.QUEUED | TrialState.RUNNING:
                 known.pending.append(point)
-            case _:
+            case TrialState.FAILED:
                 known.failed.append(point)
+            case TrialState.ABANDONED:
+                known.abandoned.append(point)
+            case TrialState.LOST:
+                raise AssertionError("lost trials are not selected")
     return known
+
+
+def latest_hyperparameters(session: Session, study: Study) -> Json | None:
+    """Those of the study's last suggestion that came from a model: where the next fit begins."""
+    recipes = (
+        select(Trial.recipe)
+        .where(Trial.study_serial == study.serial, Trial.recipe.is_not(None))
+        .order_by(Trial.number.desc())
+        .limit(1)
+    )
+    recipe = session.scalars(recipes).first()
+    return (recipe or {}).get("hyperparameters") or None

@@ -6,6 +6,7 @@ A domain is kept by refusing steps that leave it, without a barrier: optima on a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,22 @@ from pymanopt.manifolds.manifold import Manifold as PymanoptManifold
 from pymanopt.optimizers import TrustRegions
 from torch import Tensor
 
-from geodrome_core.acquisition import Objective
 from geodrome_core.geometry.manifold import Manifold
-from geodrome_core.search import DEFAULT_TOLERANCE, Pullback, Search, Tolerance
+from geodrome_core.search.domain import Domain
+from geodrome_core.search.objective import Expanded, Objective
+from geodrome_core.search.trust_region import DEFAULT_TOLERANCE, Search, Tolerance
 
 
 def maximize(
     objective: Objective,
-    manifold: Manifold,
+    domain: Domain,
     starts: Float[Tensor, "b d"],
     *,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
 ) -> Search:
     """Maximizes from each start; arguments and result as in ``trust_region.maximize``."""
     ends, iterations = [], 0
-    slopes = Pullback(objective, manifold, torch.zeros(len(starts), dtype=starts.dtype)).slope(starts)
+    slopes = objective.expand(starts).gradient.norm(dim=-1)
     for start, slope in zip(starts, slopes.tolist(), strict=True):
         solver = TrustRegions(
             max_iterations=tolerance.iterations,
@@ -39,38 +41,37 @@ def maximize(
             verbosity=0,
         )
         # initial_point is copied, since pymanopt keeps references.
-        result = solver.run(_problem(objective, manifold), initial_point=start.numpy().copy())
+        result = solver.run(_problem(objective, domain), initial_point=start.numpy().copy())
         ends.append(torch.from_numpy(np.asarray(result.point)))
         iterations += result.iterations
-    points = manifold.nearest(torch.stack(ends))
+    points = domain.manifold.nearest(torch.stack(ends))
     with torch.no_grad():
         return Search(points, objective(points), iterations)
 
 
-def _problem(objective: Objective, manifold: Manifold) -> pymanopt.Problem:
-    """Minimization of minus the objective, with its Riemannian gradient and Hessian."""
+def _problem(objective: Objective, domain: Domain) -> pymanopt.Problem:
+    """Minimization of minus the objective, with its Riemannian gradient and Hessian; infinite outside the domain."""
+    manifold = domain.manifold
     wrapped = _Wrapped(manifold)
-    weight = torch.zeros(1, dtype=torch.float64)
-    pullback = Pullback(objective, manifold, weight)
 
-    def expand(x: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
+    def expand(x: np.ndarray) -> tuple[Tensor, Expanded]:
         row = torch.from_numpy(x)
-        _, gradient, hessian = pullback.expand(row.unsqueeze(0))
-        return manifold.basis(row), gradient[0], hessian[0]
+        return manifold.basis(row), objective.expand(row.unsqueeze(0))
 
     def cost(x: np.ndarray) -> float:
         with torch.no_grad():
-            return -float(pullback.value(torch.from_numpy(x).unsqueeze(0)))
+            row = torch.from_numpy(x).unsqueeze(0)
+            return -float(objective(row)) if bool(domain.contains(row)) else math.inf
 
     def gradient(x: np.ndarray) -> np.ndarray:
-        basis, slope, _ = expand(x)
-        return (-slope @ basis).numpy()
+        basis, at = expand(x)
+        return (-at.gradient[0] @ basis).numpy()
 
     def hessian(x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        basis, _, curvature = expand(x)
+        basis, at = expand(x)
         tangent = torch.from_numpy(u).expand_as(basis)
         coordinates = manifold.inner(torch.from_numpy(x).expand_as(basis), basis, tangent)
-        return (-(curvature @ coordinates) @ basis).numpy()
+        return (-(at.hessian[0] @ coordinates) @ basis).numpy()
 
     function = pymanopt.function.numpy(wrapped)
     return pymanopt.Problem(

@@ -1,0 +1,1 @@
+"""Gaussian processes on manifolds: observations, priors, fit, posterior."""

@@ -1,0 +1,1 @@
+"""Maximizing a function over the domain of a manifold."""

@@ -1,0 +1,236 @@
+"""Maxima on the border of a domain, by a primal-dual interior trust region.
+
+With slacks C_i(x), positive definite inside, a maximum of f has multipliers Z_i, positive semidefinite, such that
+
+    grad f + sum_i <grad C_i, Z_i> = 0,    C_i Z_i = 0.
+
+The last zero is replaced by a small mu: the path to the border. Newton's method on both equations takes a few steps for
+all values of mu that it passes, while that on the barrier  f + mu sum log det C_i  alone would need several for each.
+Steps are judged by that barrier, and end before they would use up a slack.
+
+Source:
+    Conn, Gould, Orban, Toint 2000, "A primal-dual trust-region algorithm for non-convex nonlinear programming"; Wächter
+    and Biegler 2006 for mu and the safeguards; Helmberg et al. 1996 for matrices.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from geodrome_core.geometry.slack import Slack
+from geodrome_core.search.domain import Domain
+from geodrome_core.search.objective import Expanded, Objective
+from geodrome_core.search.subproblem import step_within
+
+LEAST = 1e-9
+"""The last mu, relative to the gradient where the border was met: the objective is short of its maximum by mu for each
+slack that is used up."""
+
+CENTRED = 0.3
+"""Times mu: the error in both equations below which mu falls."""
+
+FALL, POWER = 0.2, 1.5
+"""By what mu falls: by the first factor at least, and in the end to its own power."""
+
+TO_BORDER = 0.995
+"""Part of a slack that one step may use up."""
+
+SAFEGUARD = 1e8
+"""How far, by a factor, multipliers may be from those of the barrier alone."""
+
+CORRECTIONS, DEVIATION = 3, 0.3
+"""How often a step is corrected at most, and the relative error of a slack from which on it is."""
+
+NEGLIGIBLE = 1e-10
+"""Weight of a correction's length beside that of the slacks' relative errors."""
+
+ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
+"""As in the trust region."""
+
+LIMIT = 80
+
+
+def maximize_on_border(
+    objective: Objective, domain: Domain, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"]
+) -> tuple[Float[Tensor, "b d"], int]:
+    """Maximizes from points inside the domain towards its border; returns the ends, and the number of iterations.
+
+    Args:
+        objective: The function.
+        domain: Where to search; has slacks.
+        starts: Points strictly inside.
+        goal: Error in the first equation at which a start is done.
+    """
+    points, now = starts, objective.expand(starts).along(domain.free)
+    slope = now.gradient.norm(dim=-1).clamp_min(1e-300)
+    slacks = domain.slacks_around(points)
+    pull = _force(slacks, [torch.linalg.inv(slack.value) for slack in slacks]).norm(dim=-1)
+    # The weight at which the barrier's pull is as strong as the objective's, near as it is.
+    mu = slope * (1 / pull.clamp_min(1e-300)).clamp(1e-4, 1.0)
+    multipliers = [mu[:, None, None, None] * torch.linalg.inv(slack.value) for slack in slacks]
+    largest = 0.5 * domain.manifold.diameter
+    radius = torch.full_like(mu, largest / 4)
+    active = torch.arange(len(points))
+    for iteration in range(LIMIT):
+        here, at = points[active], now.some(active)
+        slacks = domain.slacks_around(here)
+        z = [each[active] for each in multipliers]
+        inverses = [torch.linalg.inv(slack.value) for slack in slacks]
+        error = _error(at, slacks, z, mu[active])
+        least = LEAST * slope[active]
+        done = (mu[active] <= least) & (error <= torch.maximum(goal[active], CENTRED * least))
+        going = torch.nonzero(~done & (radius[active] > 1e-12 * largest)).flatten()
+        if len(going) == 0:
+            return points, iteration
+        if len(going) < len(active):
+            active = active[going]
+            continue
+        mu[active] = _lowered(mu[active], slope[active], error)
+        weight = mu[active]
+
+        gradient = at.gradient + weight.unsqueeze(-1) * _force(slacks, inverses)
+        model = at.hessian + _curvature(slacks, inverses, z)
+        curvature, axes = torch.linalg.eigh(-model)
+        step = step_within(-gradient, curvature, axes, radius[active])
+        step = step * _room(slacks, step).unsqueeze(-1)
+        step, trial = _followed(domain, here, step, slacks)
+        there = objective.expand(trial).along(domain.free)
+        gained = there.value - at.value + weight * (domain.barrier(trial) - domain.barrier(here))
+        gained = gained.nan_to_num(nan=-torch.inf)
+        predicted = (gradient * step).sum(-1) + 0.5 * (step.unsqueeze(-2) @ model @ step.unsqueeze(-1)).flatten()
+        ratio = gained / predicted.clamp_min(1e-300)
+        rounding = 1e-13 * (1 + at.value.abs())
+        taken = (ratio > ACCEPT) | ((gained.abs() <= rounding) & (predicted <= rounding))
+        length = step.norm(dim=-1)
+        grown = torch.maximum(radius[active], 2 * length).clamp_max(largest)
+        radius[active] = torch.where(ratio < SHRINK, length / 4, torch.where(ratio > GROW, grown, radius[active]))
+        radius[active] = torch.where(taken & (gained.abs() <= rounding), grown, radius[active])
+
+        kept = torch.nonzero(taken).flatten()
+        points = points.index_copy(0, active[kept], trial[kept])
+        now = now.with_some(active[kept], there.some(kept))
+        values = domain.slacks(trial)
+        for each, slack, own, inverse, value in zip(multipliers, slacks, z, inverses, values, strict=True):
+            moved = _moved(slack, own, inverse, step, weight)
+            each[active[kept]] = _safeguarded(moved, value, weight)[kept]
+    return points, LIMIT
+
+
+def _force(slacks: list[Slack], multipliers: list[Tensor]) -> Float[Tensor, "b m"]:
+    """Sum of the inner products of the slacks' derivatives with multipliers."""
+    parts = [torch.einsum("bmqkl,bqkl->bm", slack.slope, z) for slack, z in zip(slacks, multipliers, strict=True)]
+    return torch.stack(parts).sum(0)
+
+
+def _curvature(slacks: list[Slack], inverses: list[Tensor], multipliers: list[Tensor]) -> Float[Tensor, "b m m"]:
+    """What the borders add to the Hessian: bend(Z) - sym tr(C_i Z C_j C^-1)."""
+    parts = []
+    for slack, inverse, z in zip(slacks, inverses, multipliers, strict=True):
+        left, right = slack.slope @ z.unsqueeze(1), slack.slope @ inverse.unsqueeze(1)
+        product = torch.einsum("bmqkl,bnqlk->bmn", left, right)
+        parts.append(slack.bend(z) - 0.5 * (product + product.mT))
+    return torch.stack(parts).sum(0)
+
+
+def _error(
+    at: Expanded, slacks: list[Slack], multipliers: list[Tensor], mu: Float[Tensor, " b"]
+) -> Float[Tensor, " b"]:
+    """The larger error of the two equations."""
+    errors = [(at.gradient + _force(slacks, multipliers)).norm(dim=-1)]
+    for slack, z in zip(slacks, multipliers, strict=True):
+        eye = torch.eye(z.shape[-1], dtype=z.dtype)
+        errors.append((slack.value @ z - mu[:, None, None, None] * eye).norm(dim=(-1, -2)).amax(-1))
+    return torch.stack(errors).amax(0)
+
+
+def _lowered(mu: Float[Tensor, " b"], slope: Float[Tensor, " b"], error: Float[Tensor, " b"]) -> Float[Tensor, " b"]:
+    """The next mu, where the equations of this one hold well enough."""
+    share = mu / slope
+    lower = torch.minimum(FALL * share, share**POWER).clamp_min(LEAST)
+    return torch.where(error <= CENTRED * mu, lower * slope, mu)
+
+
+def _room(slacks: list[Slack], step: Float[Tensor, "b m"]) -> Float[Tensor, " b"]:
+    """Part of the step, at most 1, that uses up no more than ``TO_BORDER`` of any slack."""
+    steepest = torch.full((len(step),), -TO_BORDER, dtype=step.dtype)
+    for slack in slacks:
+        change = torch.einsum("bmqkl,bm->bqkl", slack.slope, step)
+        steepest = torch.minimum(steepest, _relative(slack.value, change).flatten(1).amin(-1))
+    return -TO_BORDER / steepest
+
+
+def _followed(
+    domain: Domain, x: Float[Tensor, "b d"], step: Float[Tensor, "b m"], slacks: list[Slack]
+) -> tuple[Float[Tensor, "b m"], Float[Tensor, "b d"]]:
+    """The points that steps lead to, corrected so that slacks change as their derivatives say; and the steps.
+
+    Along a curved border, straight steps would leave the domain at once. Where corrections do not help, steps are
+    halved.
+    """
+    targets = [s.value + torch.einsum("bmqkl,bm->bqkl", s.slope, step) for s in slacks]
+    inverses = [torch.linalg.inv(target) for target in targets]
+    trial = domain.move(x, step)
+    eye = NEGLIGIBLE * torch.eye(step.shape[-1], dtype=step.dtype)
+    for _ in range(CORRECTIONS):
+        found = domain.slacks_around(trial)
+        gaps = [target - slack.value for target, slack in zip(targets, found, strict=True)]
+        worst = torch.stack(
+            [_relative(t, gap).abs().flatten(1).amax(-1) for t, gap in zip(targets, gaps, strict=True)]
+        ).amax(0)
+        if not bool((worst > DEVIATION).any()):
+            break
+        matrix, pull = torch.zeros_like(eye), torch.zeros_like(step)
+        for slack, gap, inverse in zip(found, gaps, inverses, strict=True):
+            scaled = inverse.unsqueeze(1) @ slack.slope
+            matrix = matrix + torch.einsum("bmqkl,bnqlk->bmn", scaled, scaled)
+            pull = pull + torch.einsum("bmqkl,bqlk->bm", scaled, inverse @ gap)
+        size = matrix.diagonal(dim1=-2, dim2=-1).sum(-1)[:, None, None] + 1
+        correction = torch.linalg.solve(matrix + size * eye, pull.unsqueeze(-1)).squeeze(-1)
+        small = (worst > DEVIATION) & (correction.norm(dim=-1) <= step.norm(dim=-1))
+        trial = domain.move(trial, torch.where(small.unsqueeze(-1), correction, 0.0))
+    trial = domain.manifold.nearest(trial)
+    outside = domain.is_outside(trial)
+    if not bool(outside.any()):
+        return step, trial
+    shorter, instead = domain.shortened(x, step)
+    return torch.where(outside.unsqueeze(-1), shorter, step), torch.where(outside.unsqueeze(-1), instead, trial)
+
+
+def _relative(matrix: Float[Tensor, "b q k k"], change: Float[Tensor, "b q k k"]) -> Float[Tensor, "b q k"]:
+    """Eigenvalues of a change relative to a positive definite matrix."""
+    if matrix.shape[-1] == 1:
+        return (change / matrix).squeeze(-1)
+    factor = torch.linalg.cholesky(matrix)
+    half = torch.linalg.solve_triangular(factor, change, upper=False)
+    return torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
+
+
+def _moved(
+    slack: Slack,
+    z: Float[Tensor, "b q k k"],
+    inverse: Float[Tensor, "b q k k"],
+    step: Float[Tensor, "b m"],
+    mu: Float[Tensor, " b"],
+) -> Float[Tensor, "b q k k"]:
+    """Newton's step for the multipliers, shortened so that they stay positive definite."""
+    change = torch.einsum("bmqkl,bm->bqkl", slack.slope, step)
+    product = inverse @ change @ z
+    wanted = mu[:, None, None, None] * inverse - z - 0.5 * (product + product.mT)
+    room = TO_BORDER / (-_relative(z, wanted).amin(-1)).clamp_min(TO_BORDER)
+    return z + room[..., None, None] * wanted
+
+
+def _safeguarded(
+    z: Float[Tensor, "b q k k"], slack: Float[Tensor, "b q k k"], mu: Float[Tensor, " b"]
+) -> Float[Tensor, "b q k k"]:
+    """Multipliers whose products with the slack have eigenvalues not too far from mu."""
+    low, high = (mu[:, None, None] * factor for factor in (1 / SAFEGUARD, SAFEGUARD))
+    if slack.shape[-1] == 1:
+        return torch.minimum(torch.maximum(z * slack, low.unsqueeze(-1)), high.unsqueeze(-1)) / slack
+    factor = torch.linalg.cholesky(slack)
+    values, vectors = torch.linalg.eigh(factor.mT @ z @ factor)
+    values = torch.minimum(torch.maximum(values, low), high)
+    root = torch.linalg.solve_triangular(factor.mT, vectors, upper=True)
+    return (root * values.unsqueeze(-2)) @ root.mT

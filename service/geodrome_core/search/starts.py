@@ -1,0 +1,83 @@
+"""Where a search begins: the most promising of many points, far enough from each other to end in different places."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from geodrome_core.search.domain import Domain
+from geodrome_core.search.objective import Objective
+
+UNIFORM = 256
+"""Points of the whole domain that are looked at."""
+
+SCALES = (0.2, 0.05, 0.0125, 0.003)
+"""Spreads of the points near the incumbents, relative to the domain's diameter: late in a run, improvement is a small
+place that random points miss."""
+
+NEAR = 16
+"""Points for each of the scales."""
+
+STARTS = 8
+
+APART = 0.05
+"""Distance between starts, relative to the domain's diameter, as long as there are others to choose from."""
+
+
+def starts(
+    objective: Objective,
+    domain: Domain,
+    incumbents: Float[Tensor, "i d"],
+    generator: torch.Generator,
+    *,
+    narrowed: Domain,
+    count: int = STARTS,
+) -> tuple[Float[Tensor, "b d"], Domain]:
+    """The ``count`` most promising points of the domain among those looked at, no two of them close together.
+
+    Args:
+        objective: What is promised.
+        domain: Where to look.
+        incumbents: Good points, about which to look more closely: observed ones, and ends of earlier searches.
+        generator: Source of chance.
+        narrowed: A part of the domain that is preferred.
+        count: How many points at most.
+
+    Returns:
+        The points, and the domain where they were chosen: the preferred part, unless none of the points lies there.
+    """
+    with torch.no_grad():
+        candidates = torch.cat([domain.random(UNIFORM, generator), near(domain, incumbents, generator)])
+        if narrowed is not domain:
+            inside = ~narrowed.is_outside(candidates)
+            if bool(inside.any()):
+                candidates, domain = candidates[inside], narrowed
+        values = objective(candidates).nan_to_num(nan=-torch.inf)
+        order = values.argsort(descending=True, stable=True)
+        ranked = candidates[order[: 8 * count]]
+        apart = APART * domain.manifold.diameter
+        chosen = [0]
+        gaps = domain.manifold.distance(ranked[0], ranked)
+        while len(chosen) < min(count, len(ranked)):
+            far = torch.nonzero(gaps > apart).flatten()
+            # The best of those far from all that are chosen, or else the farthest.
+            index = int(far[0]) if len(far) else int(gaps.argmax())
+            if float(gaps[index]) == 0:
+                break
+            chosen.append(index)
+            gaps = torch.minimum(gaps, domain.manifold.distance(ranked[index], ranked))
+        return ranked[chosen], domain
+
+
+def near(domain: Domain, incumbents: Float[Tensor, "i d"], generator: torch.Generator) -> Float[Tensor, "n d"]:
+    """Points of the domain about the incumbents, and those themselves, at several scales."""
+    manifold = domain.manifold
+    count = NEAR * len(SCALES)
+    about = incumbents[torch.arange(count) % len(incumbents)]
+    scale = torch.tensor(SCALES, dtype=torch.float64).repeat_interleave(NEAR).unsqueeze(-1)
+    coordinates = torch.randn(count, manifold.dim, generator=generator, dtype=torch.float64)
+    steps = scale * manifold.diameter / manifold.dim**0.5 * coordinates
+    moved = manifold.nearest(manifold.retract(about, manifold.tangent(about, steps)))
+    found = manifold.clamp(torch.cat([moved, incumbents]))
+    return found[~domain.is_outside(found)]
