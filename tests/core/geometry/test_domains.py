@@ -109,6 +109,7 @@ def test_clamping_leads_into_the_domain_and_leaves_inner_points_alone(manifold, 
     assert bool(manifold.contains(clamped).all())
     assert_close(manifold.clamp(clamped), clamped, atol=1e-6, rtol=1e-6)
     inner = x if isinstance(manifold, Integer) else stretched(manifold, x, 0.9)
+    inner = inner[manifold.contains(inner)]  # large balls are not convex
     assert_close(manifold.clamp(inner), inner, atol=1e-6, rtol=1e-6)
 
 

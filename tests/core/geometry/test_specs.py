@@ -199,7 +199,7 @@ def test_bounds_that_doubles_cannot_measure_are_refused(spec):
     ("spec", "pointer"),
     [
         ({"type": "real", "bonds": [0, 1]}, "/bonds"),
-        ({"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 0.1}}, "/cap"),
+        ({"type": "sphere", "dim": 2, "ball": {"center": [0, 0, 1], "radius": 0.1}}, "/ball"),
         (product(a={"type": "spd", "dim": 2, "eigenvalue": [1, 2]}), "/factors/a/eigenvalue"),
         ({**product(a=REAL), "dim": 2}, "/dim"),
     ],
