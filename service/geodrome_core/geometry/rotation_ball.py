@@ -14,6 +14,9 @@ from geodrome_core.geometry.ball import random_directions
 POLES = 8
 """Of the cotangent that are summed one by one."""
 
+HALF_TURN_GAP = 1e-8
+"""Nearer than this to half turns the derivatives no longer grow."""
+
 TAIL = [float(zeta(2 * j + 2, POLES + 1)) / math.pi ** (2 * j + 2) for j in range(5)]
 """Sums of (k pi)^-2, (k pi)^-4, … over the others: five terms leave out 1e-10 of them."""
 
@@ -26,8 +29,8 @@ def squared_angles(e: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b"]:
     """
     v = 0.25 * e.mT @ e
     squares, vectors = torch.linalg.eigh(v.detach())
-    # From pi on, by a rounding less: derivatives stay finite.
-    t = 2 * torch.asin(torch.sqrt(squares.clamp(0, 1 - 1e-16)))
+    # At half turns derivatives are infinite, which times zero would be NaN.
+    t = (2 * torch.asin(torch.sqrt(squares.clamp(0, 1)))).clamp_max(math.pi - HALF_TURN_GAP)
     total = 0.5 * (t * t).sum(-1)
     if not e.requires_grad:
         return total
