@@ -65,7 +65,7 @@ def random_logarithms(
     """Coordinates of skew matrices A for which exp(A) is uniform in a ball about the identity of SO(n).
 
     By rejection: exp shrinks volumes by the product of sinc^2(a/2) <= exp(-a^2/12) over the roots a, whose squares add
-    up to n - 2 times the squared length of A. Lengths are drawn with that bound, so that 0.6 of the draws are kept.
+    up to n - 2 times the squared length of A. Lengths are drawn with that bound: two of three draws are kept at least.
 
     Args:
         count: n of the shape.
