@@ -98,10 +98,10 @@ class LogEuclideanSPD(FlatSPD):
         return derivative(EXP, symmetric_function(LOG, self._matrix(x)), self._symmetric_matrix(c)).flatten(-2)
 
     def _vector(self, m: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b m"]:
-        return m.flatten(-2) @ self._symmetric.flatten(-2).mT
+        return m.flatten(-2) @ self.axes.flatten(-2).mT
 
     def _symmetric_matrix(self, c: Float[Tensor, "*b m"]) -> Float[Tensor, "*b k k"]:
-        return (c @ self._symmetric.flatten(-2)).unflatten(-1, (self.size, self.size))
+        return (c @ self.axes.flatten(-2)).unflatten(-1, (self.size, self.size))
 
 
 class CholeskySPD(FlatSPD):

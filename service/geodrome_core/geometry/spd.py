@@ -64,7 +64,7 @@ class SPD(EigenvalueBox):
     def basis(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m d"]:
         """L E_k L^T for the orthonormal symmetric matrices E_k."""
         factor = self._factor(x).unsqueeze(-3)
-        return self._color(factor, self._symmetric.expand(*x.shape[:-1], -1, -1, -1))
+        return self._color(factor, self.axes.expand(*x.shape[:-1], -1, -1, -1))
 
     def _factor(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return torch.linalg.cholesky(self._matrix(x))

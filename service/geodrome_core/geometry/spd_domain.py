@@ -19,6 +19,9 @@ class EigenvalueBox(Manifold):
     Args:
         size: n, rows of the matrices.
         eigenvalues: Lowest and highest eigenvalue of the domain; None for no bounds.
+
+    Attributes:
+        axes: (m, n, n) orthonormal basis of the symmetric matrices.
     """
 
     def __init__(self, size: int, *, eigenvalues: tuple[float, float] | None = None) -> None:
@@ -34,7 +37,7 @@ class EigenvalueBox(Manifold):
             e = torch.zeros(size, size, dtype=torch.float64)
             e[i, j] = e[j, i] = 1.0 if i == j else math.sqrt(0.5)
             symmetric.append(e)
-        self._symmetric = torch.stack(symmetric)
+        self.axes = torch.stack(symmetric)
 
     def project(self, x: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """The symmetric part."""

@@ -50,8 +50,11 @@ class GeodesicSE(GeodesicKernel):
         """Factor of the squared distance."""
         return 0.5 / self.lengthscale**2
 
-    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    def covariance(
+        self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         """Of the squared length of the logarithm, which unlike the distance is smooth where points coincide."""
+        del nu
         x, y = torch.broadcast_tensors(x, y)
         u = self.manifold.log(x, y)
         return torch.exp(-self.manifold.inner(x, u, u) / (2 * kappa**2))

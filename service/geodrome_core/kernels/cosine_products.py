@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from geodrome_core.kernels.expansion import Expansion
 
 CHUNK = 4096
 """Pairs evaluated at once: their waves stay in the processor's cache."""
@@ -43,6 +46,43 @@ class CosineProducts:
                 product = product * value
             out += weight @ product
         return out
+
+    def each(self, angles: Float[Tensor, "p d"]) -> Float[Tensor, "t p"]:
+        """The products at all times, without weights."""
+
+        def of_chunk(chunk: Float[Tensor, "p d"]) -> Float[Tensor, "t p"]:
+            one = torch.ones((), dtype=chunk.dtype)
+            groups = self._factors(chunk, derivatives=0)
+            return torch.cat([prod((value for (value,) in factors), start=one) for _, factors in groups])
+
+        return _by_chunks(of_chunk, angles)
+
+    def around(self, angles: Float[Tensor, "b n d"]) -> Expansion:
+        """The sum to second order in the angles."""
+        shape = angles.shape[:-1]
+        flat = angles.reshape(-1, angles.shape[-1])
+        value, slope = torch.zeros(shape, dtype=angles.dtype), torch.zeros_like(angles.mT)
+        logs, bends, sizes = [], [], []
+        for weight, factors in self._factors(flat, derivatives=2):
+            size = weight[0].unsqueeze(-1) * prod(value for value, _, _ in factors)  # (t, p)
+            # Relative slopes; a heat kernel may vanish to rounding, and then so does the product.
+            inverse = [1 / torch.where(value == 0, 1.0, value) for value, _, _ in factors]
+            log = torch.stack([part * i for (_, part, _), i in zip(factors, inverse, strict=True)])  # (d, t, p)
+            bent = torch.stack([part * i for (_, _, part), i in zip(factors, inverse, strict=True)])
+            value += size.sum(0).reshape(shape)
+            slope += (size * log).sum(1).unflatten(-1, shape).transpose(0, 1)
+            sizes.append(size.unflatten(-1, shape))
+            logs.append(log.unflatten(-1, shape))
+            bends.append((size * (bent - log**2)).sum(1).unflatten(-1, shape).transpose(0, 1))
+        size, log = torch.cat(sizes), torch.cat(logs, 1)  # (t, b, n), (d, t, b, n)
+        sides = log.permute(2, 0, 1, 3).flatten(2)  # (b, d, t n)
+        own = torch.stack(bends).sum(0)  # (b, d, n)
+
+        def bend(c: Tensor) -> Tensor:
+            each = (size * c).transpose(0, 1).flatten(1).unsqueeze(-2)  # (b, 1, t n)
+            return (sides * each) @ sides.mT + torch.diag_embed((own @ c.unsqueeze(-1)).squeeze(-1))
+
+        return Expansion(value, slope, bend)
 
     def gradient(self, angles: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """Derivatives of the sum in the angles."""

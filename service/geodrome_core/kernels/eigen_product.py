@@ -43,13 +43,18 @@ class EigenProductMatern(GeodesicKernel):
         # Two lengthscales, but not one for each number of a row, as GPyTorch would have it.
         self.ard_num_dims = None
 
-    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    def covariance(
+        self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         """The mean over signed permutations."""
         first, second = _eigen(x), _eigen(y)
-        mean = self._mean(first, second, kappa)
-        return mean / torch.sqrt(self._mean(first, first, kappa) * self._mean(second, second, kappa))
+        mean = self._mean(first, second, nu, kappa)
+        return mean / torch.sqrt(self._mean(first, first, nu, kappa) * self._mean(second, second, nu, kappa))
 
-    def _mean(self, first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    @staticmethod
+    def _mean(
+        first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         (a, u), (b, v) = first, second
         one = torch.ones((), dtype=torch.float64)
         turned = u.mT @ v
@@ -59,7 +64,7 @@ class EigenProductMatern(GeodesicKernel):
             # |U - V g^-1|_F^2 / 4 is 1 - cos of the angle, for n = 2 and 3.
             angles = 0.25 * ((torch.eye(len(g), dtype=torch.float64) - turned @ g.mT) ** 2).sum((-1, -2))
             distances = ((a - b @ (g**2).mT) ** 2).sum(-1) / (2 * kappa[0] ** 2)
-            total = total + profile(flat_heat(), self.nu, one, distances) * profile(heat, self.nu, kappa[1], angles)
+            total = total + profile(flat_heat(), nu, one, distances) * profile(heat, nu, kappa[1], angles)
         return total
 
 

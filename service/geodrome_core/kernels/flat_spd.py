@@ -11,7 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.flat_spd import CholeskySPD, FlatSPD, LogEuclideanSPD
+from geodrome_core.kernels.expansion import Expansion
 from geodrome_core.kernels.isotropic import EuclideanMatern
+from geodrome_core.kernels.of_scales import OfScales
 
 
 class FlatSPDMatern(EuclideanMatern):
@@ -29,6 +31,14 @@ class FlatSPDMatern(EuclideanMatern):
         first = self._coordinates(x1)
         second = first if x1 is x2 else self._coordinates(x2)
         return super().forward(first, second, diag=diag, last_dim_is_batch=last_dim_is_batch, **params)
+
+    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
+        """Of the coordinates."""
+        return super().of_scales(self._coordinates(x))
+
+    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+        """In the coordinates, along whose axes lies the basis."""
+        return super().around(self._coordinates(x), self._coordinates(y))
 
     def _coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
         return self.manifold(math.isqrt(x.shape[-1])).coordinates(x.double())

@@ -13,7 +13,9 @@ from gpytorch.priors import Prior
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.kernels.expansion import Expansion
 from geodrome_core.kernels.matern import Definition
+from geodrome_core.kernels.of_scales import OfScales, by_autograd
 
 SMALLEST_NU, LARGEST_NU = 0.1, 200.0
 """Kernels are exact to 1e-14 between them; above, the mixture is narrower than the grid of heat times."""
@@ -83,8 +85,22 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
         return hasattr(self, "raw_nu_constraint")
 
     @abstractmethod
-    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    def covariance(
+        self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         """Kernel of broadcast pairs of points, for one lengthscale () or, with ``ard_num_dims``, a vector of them."""
+
+    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
+        """Covariances of all pairs of fixed points as functions of nu and the lengthscale."""
+        return by_autograd(self.covariance, x, is_ard=self.lengthscale.numel() > 1)
+
+    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion | None:
+        """Covariances with fixed points, to second order in the coordinates of the manifold's basis at ``x``.
+
+        None where only autograd knows them.
+        """
+        del x, y
+        return None
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """As GPyTorch's, also in inference mode."""
@@ -115,14 +131,14 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
         if not diag:
             x1, x2 = x1.unsqueeze(-2), x2.unsqueeze(-3)
         if is_single:
-            return self.covariance(x1, x2, scales)
+            return self.covariance(x1, x2, self.nu, scales)
         pairs = 1 if diag else 2
         shape = torch.broadcast_shapes(x1.shape[:-1], x2.shape[:-1])
         batch = torch.broadcast_shapes(shape[:-pairs], self.batch_shape)
         x1, x2 = (x.expand(*batch, *x.shape[-pairs - 1 :]) for x in (x1, x2))
         each = scales.expand(*batch, *scales.shape[len(self.batch_shape) :]).flatten(0, len(batch) - 1)
         parts = [
-            self.covariance(a, b, kappa)
+            self.covariance(a, b, self.nu, kappa)
             for a, b, kappa in zip(
                 x1.reshape(-1, *x1.shape[len(batch) :]), x2.reshape(-1, *x2.shape[len(batch) :]), each, strict=True
             )
@@ -132,7 +148,7 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
     def _symmetric(self, x: Float[Tensor, "n d"], kappa: Tensor) -> Float[Tensor, "n n"]:
         """Covariances of all pairs, half of them computed."""
         i, j = torch.triu_indices(len(x), len(x), offset=1)
-        upper = self.covariance(x[i], x[j], kappa)
+        upper = self.covariance(x[i], x[j], self.nu, kappa)
         out = torch.eye(len(x), dtype=x.dtype)
         return out.index_put((i, j), upper).index_put((j, i), upper)
 

@@ -6,6 +6,7 @@ that for every nu, down to distances of 1e-9.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
@@ -54,20 +55,19 @@ class Panels:
 
     def evaluate(self, table: Float[Tensor, "k c"], w: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
         """Values of the tabulated functions at ``w``; beyond the panels, those at their ends. No gradients."""
-        out = w.new_empty(len(w), table.shape[-1])
-        by_panel = table.unflatten(0, (self._count, NODES))
-        for part, into in zip(w.split(CHUNK), out.split(CHUNK), strict=True):
+        return self.at(w).evaluate(table)
+
+    def at(self, w: Float[Tensor, " p"]) -> Located:
+        """The arguments ``w``, found on the panels: for several tables, one after another."""
+        chunks = []
+        for part in w.split(CHUNK):
             panel, x = self._locate(part)
             # In the order of panels, each of them is a product of matrices.
             order, found = runs(panel, self._count)
-            basis = chebyshev(x[order], NODES)
-            values = torch.empty_like(into)
-            for index, start, stop in found:
-                torch.mm(basis[:, start:stop].mT, by_panel[index], out=values[start:stop])
             position = torch.empty_like(order)
             position[order] = torch.arange(len(order))
-            torch.index_select(values, 0, position, out=into)
-        return out
+            chunks.append(_Chunk(x[order], found, position))
+        return Located(self._count, chunks)
 
     def evaluate_all(self, table: Float[Tensor, "k c"], w: Float[Tensor, "*b"]) -> Float[Tensor, "*b c"]:
         """Values at arguments of any shape."""
@@ -79,6 +79,40 @@ class Panels:
         mantissa, exponent = torch.frexp(clipped)  # mantissa in [1/2, 1)
         upper = mantissa >= 0.75
         return 2 * (exponent - SMALLEST_EXPONENT - 1) + upper, 8 * mantissa - torch.where(upper, 7.0, 5.0)
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Some arguments: their coordinates in the order of panels, which panels these are, and the way back."""
+
+    x: Float[Tensor, " p"]
+    runs: list[tuple[int, int, int]]
+    position: Int[Tensor, " p"]
+
+
+@dataclass(frozen=True)
+class Located:
+    """Arguments of functions that are kept on the same panels.
+
+    Attributes:
+        count: Number of panels.
+        chunks: The arguments, a few at a time.
+    """
+
+    count: int
+    chunks: list[_Chunk]
+
+    def evaluate(self, table: Float[Tensor, "k c"]) -> Float[Tensor, "p c"]:
+        """Values of the functions of one table; those of one argument do not depend on the others, in any digit."""
+        by_panel = table.unflatten(0, (self.count, NODES))
+        parts = []
+        for chunk in self.chunks:
+            basis = chebyshev(chunk.x, NODES)
+            values = chunk.x.new_empty(len(chunk.x), table.shape[-1])
+            for index, start, stop in chunk.runs:
+                torch.mm(basis[:, start:stop].mT, by_panel[index], out=values[start:stop])
+            parts.append(torch.index_select(values, 0, chunk.position))
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 @lru_cache

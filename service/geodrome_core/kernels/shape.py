@@ -114,6 +114,15 @@ class ShapePanels:
                 out[:, block] = rows @ self.basis(index, along, across)
         return order, out
 
+    def in_order(
+        self, table: Float[Tensor, "c k"], m: Float[Tensor, " p"], delta: Float[Tensor, " p"]
+    ) -> Float[Tensor, "c p"]:
+        """As ``evaluate``, in the order of the arguments."""
+        order, values = self.evaluate(table, m, delta)
+        out = torch.empty_like(values)
+        out[:, order] = values
+        return out
+
     def basis(self, panel: int, along: Float[Tensor, "i p"], across: Float[Tensor, "j p"]) -> Float[Tensor, "k p"]:
         """The products of polynomials that belong to a panel."""
         counts = self.degrees[panel]

@@ -10,6 +10,7 @@ decomposition finds them.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float
@@ -49,6 +50,37 @@ def rotated_mixtures(
     values = [torch.cat([weight[:, :1], weight[:, 1:] @ rotation], -1).mT @ rows for weight, rows in mixtures]
     flat = panels.coefficients(torch.cat(values)).unflatten(-1, (len(values), -1))
     return flat, rotation
+
+
+def mixture_table(modes: HeatModes, nu: float, kappa: float, definition: Definition) -> Float[Tensor, "k c"]:
+    """M_0 and all M_r, then their derivatives in kappa and in nu: a table on the flat panels, in y / 2.
+
+    Made anew for each lengthscale of a fit: of the times, only the weights depend on it.
+    """
+    flat = flat_heat()
+    if math.isinf(nu):
+        u = torch.tensor([kappa**2 / 2], dtype=torch.float64)
+        heat = flat.at(u)
+        one = torch.ones(1, 1, dtype=torch.float64)
+        factors, slopes = torch.cat([one, modes.amplitudes(u)], -1), torch.cat([0 * one, modes.slopes(u)], -1)
+        by_kappa = kappa * (slopes.mT @ heat.h + factors.mT @ flat.time_derivative(heat))
+        rows = [factors.mT @ heat.h, by_kappa, torch.zeros_like(by_kappa)]
+        return flat.panels.coefficients(torch.cat(rows))
+    times, heats, factors = _fixed_times(modes, steps_per_octave(nu if definition == "paper" else nu + modes.dim / 2))
+    found = weights(times, nu, kappa, definition)
+    kept = found[0] > NEGLIGIBLE_WEIGHT
+    rows = [(part[kept, None] * factors[kept]).mT @ heats[kept] for part in found]
+    return flat.panels.coefficients(torch.cat(rows))
+
+
+@lru_cache(maxsize=8)
+def _fixed_times(modes: HeatModes, steps: int) -> tuple[Times, Float[Tensor, "t k"], Float[Tensor, "t r"]]:
+    """Times that serve every lengthscale, the flat heat kernels there, and the factors 1 and a_r."""
+    on = grid(flat_heat(), steps)
+    u = torch.exp(on.log_u)
+    times = Times(on.log_u, on.visible, modes.log_peak(u), modes.gap, is_compact=False)
+    amplitudes = modes.amplitudes(u[on.visible])
+    return times, on.heat.h, torch.cat([torch.ones_like(amplitudes[:, :1]), amplitudes], -1)
 
 
 def _mixtures(

@@ -19,7 +19,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.geometry.spd import SPD
 from geodrome_core.kernels.derivatives import carried
+from geodrome_core.kernels.expansion import Expansion
 from geodrome_core.kernels.pairs import inner_product, squared_distance
 
 CHUNK = 16_384
@@ -84,6 +86,51 @@ def invariants(
         return s, carried(m, 0.5 * trace), d
     inverse_trace = inner_product(first.matrix, second.inverse)
     return s, carried(m, 0.5 * (trace + inverse_trace)), carried(d, 0.5 * (trace - inverse_trace))
+
+
+def invariants_around(x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> list[Expansion]:
+    """s, m and d (on SPD(2) without d) of all pairs of two sets, to second order in coordinates at ``x``.
+
+    With X = L L^T, the point of tangent coordinates S is L exp(S) L^T to second order. Its log determinant is linear
+    in S; with Z = L^-1 Y L^-T / det(X^-1 Y)^(1/n) and the traceless part T of S,
+
+        tr M = tr Z (1 - T + T^2 / 2),    tr M^-1 = tr Z^-1 (1 + T + T^2 / 2).
+    """
+    first, second = Points.of(x.unsqueeze(-2)), Points.of(y)
+    size = first.size
+    axes = SPD(size).axes
+    eye = torch.eye(size, dtype=x.dtype)
+    traces = axes.diagonal(dim1=-2, dim2=-1).sum(-1)
+    traceless = axes - traces[:, None, None] / size * eye  # (m, n, n)
+    products = torch.einsum("kij,ljh->klih", traceless, traceless)
+    bends = (0.5 * (products + products.transpose(0, 1))).flatten(-2)  # (m, m, d)
+
+    factor = torch.linalg.cholesky(first.matrix.unflatten(-1, (size, size)))
+    half = torch.linalg.solve_triangular(factor, second.matrix.unflatten(-1, (size, size)), upper=False)
+    z = torch.linalg.solve_triangular(factor, half.mT, upper=False).flatten(-2)  # (b, n, d)
+    inverse = (factor.mT @ second.inverse.unflatten(-1, (size, size)) @ factor).flatten(-2)
+    total, difference = z + inverse, z - inverse
+    share = 0.25 if size == 2 else 0.5  # on SPD(2), both traces are equal, and m is half of one
+
+    gap = first.level - second.level  # (b, n)
+    direction = traces / math.sqrt(size)
+    s = Expansion(
+        gap**2,
+        2 * gap.unsqueeze(-2) * direction[:, None],
+        lambda c: 2 * c.sum(-1)[:, None, None] * direction[:, None] * direction,
+    )
+    m_value, d_value = _values(first, second)
+    flat = traceless.flatten(-2)
+
+    def combined(value: Tensor, slopes: Tensor, curved: Tensor) -> Expansion:
+        return Expansion(
+            value,
+            share * flat @ slopes.mT,
+            lambda c: share * (bends @ (c.unsqueeze(-2) @ curved).mT.unsqueeze(-3)).squeeze(-1),
+        )
+
+    variables = [s, combined(m_value, -difference, total)]
+    return variables if size == 2 else [*variables, combined(d_value, -total, difference)]
 
 
 def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[Tensor, "*#b"]]:

@@ -23,11 +23,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.kernels.derivatives import with_derivatives_on_demand
+from geodrome_core.kernels.expansion import Expansion, composed
 from geodrome_core.kernels.heat import flat_heat
 from geodrome_core.kernels.heat_modes import HeatModes
 from geodrome_core.kernels.lookup import look_up_all
 from geodrome_core.kernels.matern import Definition
-from geodrome_core.kernels.spd_mixtures import BY_KAPPA, BY_NU, BY_X, BY_XX, VALUE, rotated_mixtures
+from geodrome_core.kernels.of_scales import OfScales, Scaled
+from geodrome_core.kernels.profile import is_cusped
+from geodrome_core.kernels.spd_mixtures import BY_KAPPA, BY_NU, BY_X, BY_XX, VALUE, mixture_table, rotated_mixtures
 from geodrome_core.kernels.split_times import make_exact
 
 CHUNK = 65_536
@@ -58,7 +61,7 @@ def spd_profile(
     table = _table(modes, nu.item(), kappa.item(), definition)
     bare = [variable.detach() for variable in variables]
     with torch.no_grad():
-        found = look_up_all(partial(table.first, [VALUE, *scales], is_curved), *bare)
+        found = look_up_all(partial(table.first, [VALUE, *scales], is_curved=is_curved), *bare)
 
     def second() -> list[list[Tensor]]:
         with torch.no_grad():
@@ -69,6 +72,52 @@ def spd_profile(
     in_scales, in_variables = found[1 : 1 + len(scales)], found[1 + len(scales) :]
     first = [*zip(in_variables, variables, strict=False), *zip(in_scales, scales.values(), strict=True)]
     return with_derivatives_on_demand(found[0], first, second if is_curved else list)
+
+
+def spd_around(
+    modes: HeatModes, nu: Tensor, kappa: Tensor, variables: list[Expansion], *, definition: Definition = "paper"
+) -> Expansion:
+    """The kernel to second order, where ``variables`` are the expansions of s, m and, on SPD(3), d."""
+    table = _table(modes, nu.item(), kappa.item(), definition)
+    bare = [v.value for v in variables]
+    if modes.panels.is_planar:
+        bare[2] = bare[2] ** 2
+    with torch.no_grad():
+        value, *first = look_up_all(partial(table.first, [VALUE], is_curved=True), *bare).unbind()
+        entries = look_up_all(table.second, *bare)
+    positions = dict(zip(combinations_with_replacement(range(len(bare)), 2), entries.unbind(), strict=True))
+    if modes.panels.is_planar:
+        # From derivatives in d^2 to those in d.
+        d = variables[2].value
+        positions[2, 2] = 2 * first[2] + 4 * d**2 * positions[2, 2]
+        positions[0, 2], positions[1, 2] = 2 * d * positions[0, 2], 2 * d * positions[1, 2]
+        first[2] = 2 * d * first[2]
+    count = len(variables)
+    second = [[positions[min(i, j), max(i, j)] for j in range(count)] for i in range(count)]
+    return composed(value, first, second, variables)
+
+
+def spd_of_scales(
+    modes: HeatModes,
+    pairs: tuple[Float[Tensor, " p"], Float[Tensor, " p"], Float[Tensor, " p"]],
+    definition: Definition,
+) -> OfScales:
+    """The kernel of fixed pairs, given their s, m and d, as a function of nu and the lengthscale."""
+    s, m, d = pairs
+    looked_up = modes.panels.in_order(modes.table.mT.contiguous(), m, d * d)
+    shape, (a, b) = looked_up[:-2], looked_up[-2:]
+    half_square = 0.5 * (s + m * a + d * d * b)
+    panels = flat_heat().panels
+    located = panels.at(half_square)
+
+    def at(nu: float, kappa: Tensor) -> Scaled:
+        table = mixture_table(modes, nu, kappa.item(), definition)  # (k, 3 (1 + modes))
+        found = located.evaluate(table).mT.unflatten(0, (3, -1))
+        value, by_kappa, by_nu = (part[0] + (part[1:] * shape).sum(0) for part in found)
+        make_exact(panels, half_square, value, by_kappa, by_nu)
+        return Scaled(value, by_kappa.unsqueeze(0), by_nu)
+
+    return at
 
 
 @dataclass(frozen=True)
@@ -89,7 +138,7 @@ class _Table:
     flat: Tensor
     shape: Tensor
 
-    def first(self, columns: list[int], is_curved: bool, *variables: Float[Tensor, " p"]) -> Float[Tensor, "c p"]:
+    def first(self, columns: list[int], *variables: Float[Tensor, " p"], is_curved: bool) -> Float[Tensor, "c p"]:
         """Some columns; and if ``is_curved`` the gradient."""
         orders = len(variables) if is_curved else 1
         out = variables[0].new_empty(len(columns) + (orders if is_curved else 0), len(variables[0]))
@@ -192,4 +241,4 @@ def _table(modes: HeatModes, nu: float, kappa: float, definition: Definition) ->
     flat, rotation = rotated_mixtures(modes, nu, kappa, definition)
     modal, square = modes.derivatives.split([len(rotation), 2], dim=-1)
     shape = torch.cat([modal @ rotation, square], -1).movedim(0, -1).contiguous()
-    return _Table(modes, 2 * kappa**2, nu <= 1, flat, shape)
+    return _Table(modes, 2 * kappa**2, is_cusped(nu), flat, shape)

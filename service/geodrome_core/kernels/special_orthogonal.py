@@ -15,8 +15,9 @@ from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.heat import HeatKernel, flat_heat, rotation_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Grid, grid_times, steps_per_octave, weights
+from geodrome_core.kernels.of_scales import OfScales, Scaled
 from geodrome_core.kernels.pairs import are_all_pairs, squared_distance
-from geodrome_core.kernels.profile import BY_KAPPA, BY_NU, FIRST, SECOND, VALUE, profile
+from geodrome_core.kernels.profile import BY_KAPPA, BY_NU, FIRST, SECOND, VALUE, profile, profile_of_scales
 from geodrome_core.kernels.rotation_invariants import differentiable_invariants, invariants
 from geodrome_core.kernels.special_orthogonal_heat import (
     BORDER_TIME,
@@ -36,12 +37,30 @@ CHUNK, CURVED_CHUNK = 16_384, 4096
 class SpecialOrthogonalMatern(GeodesicKernel):
     """Matérn kernel of SO(n), spectrum (2 nu / kappa^2 + lambda)^(-nu - dim/2); points are matrices, row by row."""
 
-    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    def covariance(
+        self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         """A circle's for n = 2; a function of 1 - cos of all angles for n > 3."""
         size = math.isqrt(x.shape[-1])
         if size in ONE_PLANE:
-            return profile(ONE_PLANE[size](), self.nu, kappa, 0.25 * squared_distance(x, y))
-        return mixture(x, y, self.nu, kappa)
+            return profile(ONE_PLANE[size](), nu, kappa, 0.25 * squared_distance(x, y))
+        return mixture(x, y, nu, kappa)
+
+    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
+        """The invariants of all pairs are found once."""
+        size = math.isqrt(x.shape[-1])
+        i, j = torch.triu_indices(len(x), len(x), offset=1)
+        if size in ONE_PLANE:
+            return profile_of_scales(ONE_PLANE[size](), 0.25 * squared_distance(x[i], x[j]), self.definition)
+        e = invariants(x[i], x[j])
+
+        def at(nu: float, kappa: Tensor) -> Scaled:
+            parts = _components(size, nu, kappa.item())
+            found = [_evaluate(parts, size, some, curved=False) for some in e.split(CHUNK, -1)]
+            value, by_kappa, by_nu = torch.cat(found, -1)
+            return Scaled(value, by_kappa.unsqueeze(0), by_nu)
+
+        return at
 
 
 ONE_PLANE: dict[int, Callable[[], HeatKernel]] = {2: lambda: sphere_heat(1), 3: rotation_heat}

@@ -13,10 +13,24 @@ from torch import Tensor
 from geodrome_core.geometry.torus import wrapped
 from geodrome_core.kernels.cosine_products import CosineProducts
 from geodrome_core.kernels.derivatives import with_derivatives
+from geodrome_core.kernels.expansion import Expansion
+from geodrome_core.kernels.expansion import product as product_of_expansions
 from geodrome_core.kernels.heat import flat_heat, sphere_heat
 from geodrome_core.kernels.kernel import GeodesicKernel
 from geodrome_core.kernels.matern import Grid, grid_times, steps_per_octave, weights
-from geodrome_core.kernels.profile import BY_KAPPA, BY_NU, FIRST, SECOND, VALUE, profile
+from geodrome_core.kernels.of_scales import OfScales, Scaled
+from geodrome_core.kernels.of_scales import product as product_of_scales
+from geodrome_core.kernels.profile import (
+    BY_KAPPA,
+    BY_NU,
+    FIRST,
+    SECOND,
+    VALUE,
+    is_cusped,
+    profile,
+    profile_around,
+    profile_of_scales,
+)
 from geodrome_core.kernels.split_times import early_table, late_groups, make_exact
 
 BORDER_TIME = 0.05
@@ -29,12 +43,23 @@ LAST_TIME = 45.0
 class CirclesMatern(GeodesicKernel):
     """Product of the Matérn kernels of circles, with ``ard_num_dims`` a lengthscale for each; points are angles."""
 
-    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    def covariance(
+        self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         """Each of 1 - cos(angle between) = 2 sin^2 of its half."""
         out = torch.ones((), dtype=torch.float64)
         for angle, scale in zip((x - y).unbind(-1), kappa.expand(x.shape[-1]), strict=True):
-            out = out * profile(sphere_heat(1), self.nu, scale, 2 * torch.sin(angle / 2) ** 2)
+            out = out * profile(sphere_heat(1), nu, scale, _half_turns(angle))
         return out
+
+    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
+        """A product of functions of one lengthscale each; of a common one, their derivatives are added."""
+        i, j = torch.triu_indices(len(x), len(x), offset=1)
+        return _circles_of_scales(_half_turns(x[i] - x[j]), is_ard=self.lengthscale.numel() > 1)
+
+    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+        """A product of functions of one angle each."""
+        return _circles_around(x.unsqueeze(-2) - y, self.nu, self.lengthscale.detach().flatten())
 
 
 class TorusMatern(GeodesicKernel):
@@ -45,13 +70,73 @@ class TorusMatern(GeodesicKernel):
     series.
     """
 
-    def covariance(self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], kappa: Tensor) -> Float[Tensor, "*#b"]:
+    def covariance(
+        self, x: Float[Tensor, "*#b d"], y: Float[Tensor, "*#b d"], nu: Tensor, kappa: Tensor
+    ) -> Float[Tensor, "*#b"]:
         """Of the angles between; for the SE kernel, the product of the circles'."""
         between = wrapped(x - y)
+        if math.isinf(nu.item()):
+            c = _half_turns(between)
+            return torch.stack([profile(sphere_heat(1), nu, kappa, each) for each in c.unbind(-1)]).prod(0)
+        return mixture(between, nu, kappa)
+
+    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
+        """The heat kernels of the late times are found once; nu and the lengthscale are in their weights only."""
+        i, j = torch.triu_indices(len(x), len(x), offset=1)
+        between = wrapped(x[i] - x[j])
+        circles = _circles_of_scales(_half_turns(between), is_ard=False)
+        by_steps: dict[int, OfScales] = {}
+
+        def at(nu: float, kappa: Tensor) -> Scaled:
+            if math.isinf(nu):
+                return circles(nu, kappa)
+            steps = steps_per_octave(nu + x.shape[-1] / 2)
+            if steps not in by_steps:
+                by_steps[steps] = _mixture_of_scales(between, steps)
+            return by_steps[steps](nu, kappa)
+
+        return at
+
+    def around(self, x: Float[Tensor, "b d"], y: Float[Tensor, "n d"]) -> Expansion:
+        """Of the angles between."""
+        between = wrapped(x.unsqueeze(-2) - y)
+        kappa = self.lengthscale.detach().flatten()
         if math.isinf(self.nu.item()):
-            c = 2 * torch.sin(between / 2) ** 2
-            return torch.stack([profile(sphere_heat(1), self.nu, kappa, each) for each in c.unbind(-1)]).prod(0)
-        return mixture(between, self.nu, kappa)
+            return _circles_around(between, self.nu, kappa)
+        return mixture_around(between, self.nu.item(), kappa.item())
+
+
+def _half_turns(angle: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """1 - cos = 2 sin^2 of the half."""
+    return 2 * torch.sin(angle / 2) ** 2
+
+
+def _circles_of_scales(c: Float[Tensor, "p d"], *, is_ard: bool) -> OfScales:
+    """The product of the circles' kernels, of 1 - cos of the angles."""
+    parts = [profile_of_scales(sphere_heat(1), each.contiguous(), "paper") for each in c.unbind(-1)]
+    together = product_of_scales(parts, [1] * len(parts))
+
+    def at(nu: float, kappa: Tensor) -> Scaled:
+        found = together(nu, kappa.expand(len(parts)))
+        return found if is_ard else Scaled(found.value, found.by_kappa.sum(0, keepdim=True), found.by_nu)
+
+    return at
+
+
+def _circle_around(angle: Float[Tensor, "b n"]) -> Expansion:
+    """1 - cos of an angle, to second order in it."""
+    cosine = torch.cos(angle)
+    return Expansion(_half_turns(angle), torch.sin(angle).unsqueeze(-2), lambda c: (c * cosine).sum(-1)[:, None, None])
+
+
+def _circles_around(between: Float[Tensor, "b n d"], nu: Tensor, kappa: Float[Tensor, " k"]) -> Expansion:
+    """The product of the circles' kernels, to second order in the angles."""
+    dim = between.shape[-1]
+    parts = [
+        profile_around(sphere_heat(1), nu, scale, _circle_around(angle))
+        for angle, scale in zip(between.unbind(-1), kappa.expand(dim), strict=True)
+    ]
+    return product_of_expansions(parts)
 
 
 @dataclass(frozen=True)
@@ -85,6 +170,50 @@ def mixture(between: Float[Tensor, "*b d"], nu: Tensor, kappa: Tensor) -> Float[
         sum_of_late = parts.late.attached(late[0], between)
         value = value + (sum_of_late - late[0])
     return value
+
+
+def mixture_around(between: Float[Tensor, "b n d"], nu: float, kappa: float) -> Expansion:
+    """The kernel to second order in the angles."""
+    parts = _components(between.shape[-1], nu, kappa)
+    panels = flat_heat().panels
+    w = 0.5 * (between**2).sum(-1)
+    early, first, second = panels.evaluate_all(parts.early[:, [VALUE, FIRST, SECOND]].contiguous(), w).unbind(-1)
+    late = parts.late.around(between)
+    value = early + late.value + parts.even[0]
+    make_exact(panels, w, value)
+    if is_cusped(nu):
+        first, second = (torch.where(w < panels.smallest, 0.0, part) for part in (first, second))
+    along = between.mT
+    eye = torch.eye(between.shape[-1], dtype=between.dtype)
+
+    def bend(c: Tensor) -> Tensor:
+        straight = along @ ((c * second).unsqueeze(-2) * along).mT
+        return straight + (c * first).sum(-1)[:, None, None] * eye + late.bend(c)
+
+    return Expansion(value, first.unsqueeze(-2) * along + late.slope, bend)
+
+
+def _mixture_of_scales(between: Float[Tensor, "p d"], steps: int) -> OfScales:
+    """The kernel of fixed angles; all its times are those of one grid."""
+    on = torus_grid(between.shape[-1], steps)
+    panels = flat_heat().panels
+    w = 0.5 * (between**2).sum(-1)
+    located = panels.at(w)
+    u = torch.exp(on.log_u[on.visible])
+    is_early, is_even = u < BORDER_TIME, u >= LAST_TIME
+    is_late = ~(is_early | is_even)
+    groups = [(_series(u[kept], start), kept) for start, kept in late_groups(u, u, first=BORDER_TIME, last=LAST_TIME)]
+    late = CosineProducts([(series, torch.eye(len(series), dtype=u.dtype)) for series, _ in groups]).each(between)
+
+    def at(nu: float, kappa: Tensor) -> Scaled:
+        weight = torch.stack(weights(on, nu, kappa.item()))  # (3, times)
+        table = panels.coefficients(weight[:, is_early] @ on.heat.h)
+        found = located.evaluate(table).mT + weight[:, is_late] @ late + weight[:, is_even].sum(-1, keepdim=True)
+        value, by_kappa, by_nu = found.contiguous()
+        make_exact(panels, w, value, by_kappa, by_nu)
+        return Scaled(value, by_kappa.unsqueeze(0), by_nu)
+
+    return at
 
 
 @lru_cache(maxsize=16)

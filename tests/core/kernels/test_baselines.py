@@ -146,7 +146,7 @@ def test_the_kernel_of_eigenvalues_and_eigenvectors_has_derivatives_where_eigenv
     kernel.lengthscale = torch.tensor([1.5, 0.8], dtype=torch.float64)
 
     def k(points: torch.Tensor, kappa: torch.Tensor) -> torch.Tensor:
-        return kernel.covariance(points[:, None], x[None], kappa)
+        return kernel.covariance(points[:, None], x[None], kernel.nu, kappa)
 
     near = (x * 1.1).requires_grad_()
     kappa = torch.tensor([1.5, 0.8], dtype=torch.float64, requires_grad=True)

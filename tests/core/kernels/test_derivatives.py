@@ -236,7 +236,7 @@ def test_the_derivative_in_the_lengthscale_is_that_of_differences(name, kappa, n
 
     def k(value: float, *, with_graph: bool = False) -> tuple[Tensor, Tensor]:
         scale = torch.tensor(value, dtype=torch.float64, requires_grad=with_graph)
-        return kernel.covariance(x, y, scale), scale
+        return kernel.covariance(x, y, kernel.nu, scale), scale
 
     values, scale = k(kappa, with_graph=True)
     found = torch.stack([torch.autograd.grad(value, scale, retain_graph=True)[0] for value in values])

@@ -101,7 +101,7 @@ def test_the_smoothness_of_a_sample_path_is_found_again():
         costs = torch.linalg.cholesky(truth) @ torch.randn(120, 1, generator=generator(3), dtype=torch.float64)
         kernel = ScaleKernel(for_space(SPACES["S2"], nu=1.5, learn_nu=True)).double()
         model = SingleTaskGP(
-            x, (costs - costs.mean()) / costs.std(), covar_module=kernel, train_Yvar=torch.full_like(costs, 1e-6)
+            x, (costs - costs.mean()) / costs.std(), covar_module=kernel, train_Yvar=torch.full_like(costs, 2e-6)
         )
         fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model))
         found[nu] = float(kernel.base_kernel.nu.detach())
