@@ -18,7 +18,7 @@ HALF_TURN_GAP = 1e-8
 """Nearer than this to half turns the derivatives no longer grow."""
 
 TAIL = [float(zeta(2 * j + 2, POLES + 1)) / math.pi ** (2 * j + 2) for j in range(5)]
-"""Sums of (k pi)^-2, (k pi)^-4, … over the others: five terms leave out 1e-10 of them."""
+"""Sums of (k pi)^-2, (k pi)^-4, … over the others: five terms leave out 3e-10 of them."""
 
 
 def squared_angles(e: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b"]:
@@ -65,7 +65,7 @@ def random_logarithms(
     """Coordinates of skew matrices A for which exp(A) is uniform in a ball about the identity of SO(n).
 
     By rejection: exp shrinks volumes by the product of sinc^2(a/2) <= exp(-a^2/12) over the roots a, whose squares add
-    up to n - 2 times the squared length of A. Lengths are drawn with that bound: two of three draws are kept at least.
+    up to n - 2 times the squared length of A. Lengths are drawn with that bound: at worst two of three draws are kept.
 
     Args:
         count: n of the shape.
