@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from geodrome_core.geometry.ball import Ball
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
@@ -20,6 +21,12 @@ from geodrome_core.geometry.torus import Torus
 from hypothesis import strategies as st
 from torch import Tensor
 
+
+def around(manifold: Manifold, *, radius: float) -> Ball:
+    """A ball about some point of the manifold."""
+    return Ball(manifold.random(1, torch.Generator().manual_seed(5))[0], radius)
+
+
 MANIFOLDS: dict[str, Manifold] = {
     "R1": Euclidean(1),
     "R7": Euclidean(7),
@@ -34,11 +41,19 @@ MANIFOLDS: dict[str, Manifold] = {
     "S3": Sphere(3),
     "S10": Sphere(10),
     "S31": Sphere(31),
+    "S1-arc": Sphere(1, cap=around(Sphere(1), radius=1.0)),
+    "S2-cap": Sphere(2, cap=around(Sphere(2), radius=0.5)),
+    "S10-large-cap": Sphere(10, cap=around(Sphere(10), radius=2.0)),
     "SO3": Rotation(),
+    "SO3-ball": Rotation(ball=around(Rotation(), radius=1.0)),
+    "SO3-large-ball": Rotation(ball=around(Rotation(), radius=3.0)),
     "SO2": SpecialOrthogonal(2),
     "SO4": SpecialOrthogonal(4),
     "SO5": SpecialOrthogonal(5),
     "SO6": SpecialOrthogonal(6),
+    "SO2-arc": SpecialOrthogonal(2, ball=around(SpecialOrthogonal(2), radius=2.0)),
+    "SO4-ball": SpecialOrthogonal(4, ball=around(SpecialOrthogonal(4), radius=1.0)),
+    "SO5-large-ball": SpecialOrthogonal(5, ball=around(SpecialOrthogonal(5), radius=2.5)),
     "SPD1": SPD(1),
     "SPD2": SPD(2),
     "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
@@ -77,11 +92,27 @@ SPECS: dict[str, dict[str, Any]] = {
     "direction": {"type": "sphere", "dim": 2},
     "circle": {"type": "sphere", "dim": 1},
     "sphere31": {"type": "sphere", "dim": 31},
+    "cap": {"type": "sphere", "dim": 2, "cap": {"center": [0.6, 0.0, -0.8], "radius": 0.4}},
+    "large-cap": {"type": "sphere", "dim": 5, "cap": {"center": [0, 0, 0, 0, 0, 1], "radius": 3.14}},
+    "smallest-cap": {"type": "sphere", "dim": 3, "cap": {"center": [0.1, 0.7, -0.1, 0.7], "radius": 0.001}},
     "wxyz": {"type": "rotation", "representation": "quaternion", "order": "wxyz"},
     "xyzw": {"type": "rotation", "representation": "quaternion", "order": "xyzw"},
     "matrix": {"type": "rotation", "representation": "matrix"},
+    "ball": {"type": "rotation", "order": "xyzw", "ball": {"center": {"rotvec": [0.3, -1, 2]}, "radius": 0.3}},
+    "matrix-ball": {
+        "type": "rotation",
+        "representation": "matrix",
+        "ball": {"center": [[0, 0, 1], [1, 0, 0], [0, 1, 0]], "radius": 2.5},
+    },
+    "smallest-ball": {"type": "rotation", "ball": {"center": [0, 0.1, 0.7, 0.707], "radius": 0.001}},
     "planar": {"type": "rotation", "dim": 2},
+    "planar-ball": {"type": "rotation", "dim": 2, "ball": {"center": [[0, -1], [1, 0]], "radius": 1.5}},
     "rotation5": {"type": "rotation", "dim": 5, "representation": "matrix"},
+    "ball4": {
+        "type": "rotation",
+        "dim": 4,
+        "ball": {"center": [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0.6, 0.8], [0, 0, -0.8, 0.6]], "radius": 0.01},
+    },
     "spd": {"type": "spd", "dim": 2},
     "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10]},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
@@ -192,6 +223,12 @@ number_arrays = st.one_of(
 
 _bounds = st.one_of(st.lists(numbers, min_size=2, max_size=2), st.lists(st.lists(numbers, max_size=2), max_size=3))
 
+_centers = [[0, 1], [1, 0, 0, 0], [[0, 1], [-1, 0]], {"rotvec": [0, 0, 1e9]}, [None], "up", 1e300]
+_balls = st.one_of(
+    st.builds(lambda center, radius: {"center": center, "radius": radius}, st.sampled_from(_centers), numbers),
+    st.sampled_from([None, 0.5, [], {"center": [0, 1]}, {"center": [0, 1], "radius": 2.5, "unit": "deg"}]),
+)
+
 _leaf_specs = st.fixed_dictionaries(
     {
         "type": st.sampled_from(
@@ -207,6 +244,8 @@ _leaf_specs = st.fixed_dictionaries(
         "order": st.one_of(st.sampled_from(["wxyz", "xyzw"]), json_values),
         "metric": st.one_of(st.sampled_from(["affine_invariant", "log_euclidean", "cholesky"]), json_values),
         "radius": st.one_of(numbers, json_values),
+        "cap": _balls,
+        "ball": _balls,
         "model": st.one_of(st.sampled_from(["lorentz", "poincare"]), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
     },

@@ -31,6 +31,7 @@ from geodrome.errors import (
 from geodrome.outcomes import Infeasible, RobotFault
 from geodrome.spaces import (
     SPD,
+    Ball,
     Euclidean,
     Hyperbolic,
     Integer,
@@ -47,6 +48,7 @@ __version__ = version("geodrome")
 
 __all__ = [
     "SPD",
+    "Ball",
     "Client",
     "ComputeUnavailable",
     "DatabaseUnavailable",

@@ -69,11 +69,27 @@ class Torus(SpaceSpec):
     unit: Literal["rad", "deg"] = "rad"  # here it changes numbers
 
 
+class Ball(BaseModel):
+    """All directions or rotations at most ``radius`` radians, from 0.001 to 3.14, away from ``center``.
+
+    The center is a point in any form that the space accepts.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    center: Any
+    radius: Number
+
+
 class Sphere(SpaceSpec):
-    """A direction: a unit vector of ``dim + 1`` numbers. For orientations use ``Rotation``."""
+    """A direction, with ``cap`` one near its center: a unit vector of ``dim + 1`` numbers.
+
+    For orientations use ``Rotation``.
+    """
 
     type: Literal["sphere"] = "sphere"
     dim: Annotated[int, Field(ge=1, le=31)]
+    cap: Ball | None = None
 
 
 def _usual_representation(given: dict[str, Any]) -> Literal["matrix", "quaternion"]:
@@ -88,13 +104,16 @@ class Rotation(SpaceSpec):
     """An orientation, or another rotation of ``dim`` axes, element of SO(dim); q and -q are the same point.
 
     On the wire it is a rotation matrix (rows), or for ``dim`` 3 a unit quaternion in the stated order with w > 0.
-    Quaternions are the default for ``dim`` 3; there is no ``order`` for any other.
+    Quaternions are the default for ``dim`` 3; there is no ``order`` for any other. With ``ball``, only rotations near
+    its center are searched; how far two are apart is the angle of the turn between them, or for ``dim`` over 3 the root
+    of the sum of its squared angles.
     """
 
     type: Literal["rotation"] = "rotation"
     dim: Annotated[int, Field(ge=2, le=8)] = 3
     representation: Literal["matrix", "quaternion"] = Field(default_factory=_usual_representation)
     order: Literal["wxyz", "xyzw"] | None = Field(default_factory=_usual_order)
+    ball: Ball | None = None
 
 
 class SPD(SpaceSpec):

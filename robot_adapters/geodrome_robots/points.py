@@ -13,6 +13,8 @@ import numpy as np
 from geodrome import spaces
 from pydantic import TypeAdapter
 
+from geodrome_robots import balls
+
 # The service mends what is this close to its manifold or its bounds, and refuses the rest.
 NORM_TOLERANCE = 0.01
 ORTHOGONALITY_TOLERANCE = 2e-3
@@ -43,8 +45,8 @@ def canonical_quaternion(quaternion: np.ndarray) -> np.ndarray:
 def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  # noqa: PLR0911 - a case for each
     """A point drawn uniformly from a bounded space, in canonical form.
 
-    Reals are uniform in their scale, directions and rotations uniform on their manifold, eigenvalues of SPD matrices
-    log-uniform with a uniform orientation.
+    Reals are uniform in their scale, directions and rotations uniform on their manifold or in their ball, eigenvalues
+    of SPD matrices log-uniform with a uniform orientation.
 
     Raises:
         ValueError: The space has no bounds.
@@ -62,13 +64,9 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  #
             half = HALF_TURN[space.unit]
             return (half * (1 - 2 * generator.random(space.dim))).tolist()
         case spaces.Sphere():
-            direction = generator.standard_normal(space.dim + 1)
-            return (direction / np.linalg.norm(direction)).tolist()
-        case spaces.Rotation(dim=dim) if dim != 3:
-            return _special_orthogonal(dim, generator).tolist()
+            return _direction(space, generator).tolist()
         case spaces.Rotation():
-            wxyz = canonical_quaternion(generator.standard_normal(4))
-            return _rotation(space, wxyz)
+            return _rotation(space, generator)
         case spaces.SPD():
             if space.eigenvalues is None:
                 raise ValueError("an spd space without bounds on its eigenvalues has no uniform points")
@@ -112,10 +110,30 @@ def _box(space: spaces.Real | spaces.Euclidean, generator: np.random.Generator, 
     return np.exp(drawn) if space.scale == "log" else drawn
 
 
-def _rotation(space: spaces.Rotation, wxyz: np.ndarray) -> list[Any]:
-    if space.representation == "matrix":
-        from spatialmath.base import q2r
+def _direction(space: spaces.Sphere, generator: np.random.Generator) -> np.ndarray:
+    if space.cap is not None:
+        return balls.random_direction(balls.direction_of(space.cap.center), space.cap.radius, generator)
+    return balls.direction_of(generator.standard_normal(space.dim + 1))
 
+
+def _rotation(space: spaces.Rotation, generator: np.random.Generator) -> list[Any]:
+    from spatialmath.base import r2q
+
+    if space.ball is not None:
+        matrix = balls.random_rotation(balls.rotation_of(space, space.ball.center), space.ball.radius, generator)
+    elif space.dim != 3:
+        matrix = _special_orthogonal(space.dim, generator)
+    else:
+        return _turned(space, generator.standard_normal(4))
+    return list(matrix.tolist()) if space.representation == "matrix" else _turned(space, r2q(matrix))
+
+
+def _turned(space: spaces.Rotation, quaternion: np.ndarray) -> list[Any]:
+    """The rotation of a quaternion (w, x, y, z) of any length, as the space writes it."""
+    from spatialmath.base import q2r
+
+    wxyz = canonical_quaternion(quaternion)
+    if space.representation == "matrix":
         return list(q2r(wxyz).tolist())
     return list((wxyz if space.order == "wxyz" else np.roll(wxyz, -1)).tolist())
 
@@ -170,10 +188,10 @@ def _off_manifold(space: spaces.Space, values: np.ndarray) -> list[str]:  # noqa
         case spaces.Hyperbolic():
             return _off_hyperbolic(space, values)
         case spaces.Rotation(representation="matrix"):
-            return _off_rotation(values)
+            return _off_rotation(values) or _off_ball(space, values)
         case spaces.Sphere() | spaces.Rotation():
             norm = float(np.linalg.norm(values))
-            return [f"has norm {norm:.6g}, not 1"] if abs(norm - 1) > NORM_TOLERANCE else []
+            return [f"has norm {norm:.6g}, not 1"] if abs(norm - 1) > NORM_TOLERANCE else _off_ball(space, values)
         case spaces.SPD():
             return _off_spd(space, values)
         case _:
@@ -199,6 +217,20 @@ def _off_rotation(values: np.ndarray) -> list[str]:
         return [f"is a reflection, det = {determinant:.3f}"]
     deviation = float(np.abs(values @ values.T - np.eye(len(values))).max())
     return [f"is not orthogonal: R R^T is {deviation:.2g} off"] if deviation > ORTHOGONALITY_TOLERANCE else []
+
+
+def _off_ball(space: spaces.Sphere | spaces.Rotation, values: np.ndarray) -> list[str]:
+    match space:
+        case spaces.Sphere(cap=spaces.Ball() as ball):
+            distance = balls.angle_between(balls.direction_of(ball.center), balls.direction_of(values))
+        case spaces.Rotation(ball=spaces.Ball() as ball):
+            center, rotation = balls.rotation_of(space, ball.center), balls.rotation_of(space, values)
+            distance = balls.turn_between(center, rotation)
+        case _:
+            return []
+    if distance <= ball.radius * (1 + BOUND_TOLERANCE):
+        return []
+    return [f"is {distance:.6g} rad from the center, beyond the radius {ball.radius:g}"]
 
 
 def _off_spd(space: spaces.SPD, values: np.ndarray) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -101,16 +101,19 @@ def suggest(
         else:
             assert fitted.posterior is not None
             mean, std = _predict(fitted.posterior, scale, place.row)
-            suggestion = Suggestion(place.row, place.point, "model", problem.acquisition, mean=mean, std=std)
             with torch.no_grad():
                 value = float(promise(place.row.unsqueeze(0)))
-            note = None if fitted.status is FitStatus.CONVERGED else fitted.status.value
             out.append(
-                replace(
-                    suggestion,
+                Suggestion(
+                    place.row,
+                    place.point,
+                    "model",
+                    acquisition=problem.acquisition,
                     value=value,
+                    mean=mean,
+                    std=std,
                     feasible=limits.chance(place.row),
-                    note=note,
+                    note=None if fitted.status is FitStatus.CONVERGED else fitted.status.value,
                     hyperparameters=fitted.hyperparameters,
                 )
             )

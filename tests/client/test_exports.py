@@ -11,6 +11,7 @@ import pytest
 from geodrome import errors, outcomes
 
 PUBLIC = [
+    "Ball",
     "Client",
     "ComputeUnavailable",
     "DatabaseUnavailable",

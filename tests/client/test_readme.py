@@ -13,7 +13,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
-PAGES = ["README.md", "docs/quickstart.md", "docs/geometry/index.md", "docs/geometry/features.md"]
+PAGES = [
+    "README.md",
+    "docs/quickstart.md",
+    "docs/geometry/index.md",
+    "docs/geometry/features.md",
+    "docs/geometry/sphere.md",
+    "docs/geometry/rotation.md",
+]
 URL = "http://127.0.0.1:8100"
 # The tests have been set up and the server started by other means.
 SET_UP = re.compile(r"^(make \w+|geodrome serve|python3 -m venv .*\n\.venv/bin/(geodrome demo|pytest .*))$")

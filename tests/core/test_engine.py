@@ -76,7 +76,7 @@ def test_a_ball_is_never_left_by_a_cost_that_pulls_outwards():
     assert bool(torch.isfinite(space.manifold.distance(X[:, None], X)).all())
 
 
-@pytest.mark.parametrize("name", ["real", "euclidean2", "spd2", "product"])
+@pytest.mark.parametrize("name", ["real", "euclidean2", "spd2", "cap2", "ball3", "ball4", "product"])
 def test_a_cost_that_pulls_outwards_leads_to_the_border_and_not_beyond(name):
     space = space_from_spec(SPACES[name])
     manifold = space.manifold

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
+from geodrome_robots import balls
 from geodrome_robots.points import canonical_quaternion, parse_space, point_faults, random_point
 
 QUATERNION = {"type": "rotation"}
@@ -16,6 +18,15 @@ STIFFNESS = {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]}
 GAIN = {"type": "real", "bounds": [0.01, 100.0], "scale": "log"}
 BOX = {"type": "euclidean", "dim": 2, "bounds": [[-1.0, 1.0], [0.0, 5.0]]}
 DIRECTION = {"type": "sphere", "dim": 2}
+CAP = {"type": "sphere", "dim": 2, "cap": {"center": [0.6, 0, -0.8], "radius": 0.5}}
+LARGE_CAP = {"type": "sphere", "dim": 10, "cap": {"center": [[0]] * 10 + [[1]], "radius": 3.0}}
+NEAR = {"type": "rotation", "order": "xyzw", "ball": {"center": {"w": 0, "x": 0, "y": 0, "z": -1}, "radius": 0.5}}
+NEAR_MATRIX = {**MATRIX, "ball": {"center": {"rotvec": [0, 0, 1.5]}, "radius": 3.14}}
+NEAR_FOUR = {
+    "type": "rotation",
+    "dim": 4,
+    "ball": {"center": [[0, -1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], "radius": 1.0},
+}
 COUNT = {"type": "integer", "bounds": [-2, 3]}
 JOINTS = {"type": "joints", "bounds": [[-2.9, 2.9], [-1.8, 1.8]]}
 WRIST = {"type": "torus", "dim": 2, "unit": "deg"}
@@ -35,6 +46,12 @@ PRODUCT = {"type": "product", "factors": {"k": STIFFNESS, "tool": QUATERNION}}
         GAIN,
         BOX,
         DIRECTION,
+        CAP,
+        LARGE_CAP,
+        NEAR,
+        NEAR_MATRIX,
+        NEAR_FOUR,
+        {**PLANAR, "ball": {"center": [[0, 1], [-1, 0]], "radius": 0.001}},
         COUNT,
         JOINTS,
         WRIST,
@@ -61,6 +78,34 @@ def test_random_rotations_are_uniform():
 
     assert abs(angles.mean() - (np.pi / 2 + 2 / np.pi)) < 0.03
     assert np.abs(quaternions[:, 1:].mean(axis=0)).max() < 0.03
+
+
+def largest_gap(samples, distribution):
+    """Kolmogorov's distance between samples and a distribution function."""
+    found = (np.arange(len(samples)) + 0.5) / len(samples)
+    return np.abs(distribution(np.sort(samples)) - found).max()
+
+
+def test_random_directions_are_uniform_in_a_cap():
+    """Archimedes: on the sphere, areas are proportional to heights."""
+    generator = np.random.default_rng(1)
+    center = balls.direction_of([1, 2, 2])
+
+    directions = np.array([balls.random_direction(center, 2.0, generator) for _ in range(4000)])
+
+    assert largest_gap(directions @ center, lambda height: (height - math.cos(2)) / (1 - math.cos(2))) < 0.026
+    across = directions - (directions @ center)[:, None] * center
+    assert np.abs(across.mean(axis=0)).max() < 0.03
+
+
+def test_random_rotations_are_uniform_in_a_ball():
+    """The angle of a uniform rotation has density 1 - cos t."""
+    generator = np.random.default_rng(1)
+    center = balls.rotation_of(parse_space(QUATERNION), {"rotvec": [1.0, 0.5, -2.0]})
+
+    angles = [balls.turn_between(center, balls.random_rotation(center, 2.0, generator)) for _ in range(4000)]
+
+    assert largest_gap(angles, lambda t: (t - np.sin(t)) / (2 - math.sin(2))) < 0.026  # Kolmogorov's bound at 1 %
 
 
 def test_the_two_quaternion_orders_name_the_same_rotation():
@@ -92,6 +137,9 @@ def test_the_canonical_quaternion_has_its_first_component_positive(quaternion, c
         (GAIN, 200.0, "200 outside [0.01, 100]"),
         (GAIN, "2.0", "numbers"),
         (BOX, [0.0, 6.0], "6 outside [0, 5]"),
+        (CAP, [0.0, 0.0, -1.0], "is 0.643501 rad from the center, beyond the radius 0.5"),
+        (NEAR, [0, 0, math.sin(1), math.cos(1)], "is 1.14159 rad from the center, beyond the radius 0.5"),
+        (NEAR_FOUR, np.eye(4).tolist(), "rad from the center, beyond the radius 1"),
         (PRODUCT, {"k": [[20, 0], [0, 20]]}, "not an object of ['k', 'tool']"),
         (PRODUCT, {"k": [[20, 0], [0, 20]], "tool": [0, 0, 0, 0]}, "tool has norm 0"),
     ],

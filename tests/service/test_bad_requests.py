@@ -139,6 +139,17 @@ def test_what_is_no_json_is_refused(http, lab, content, headers, says):
         ({"type": "spd", "dim": 4, "eigenvalues": [1, 2]}, "invalid-space", "/space/dim"),
         ({"type": "sphere", "dim": 0}, "invalid-space", "/space/dim"),
         ({"type": "sphere", "dim": 2, "radius": 1}, "invalid-space", "/space/radius"),
+        ({"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1]}}, "invalid-space", "/space/cap/radius"),
+        (
+            {"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 3.2}},
+            "invalid-space",
+            "/space/cap/radius",
+        ),
+        (
+            {"type": "rotation", "ball": {"center": [2, 0, 0, 0], "radius": 0.5}},
+            "invalid-space",
+            "/space/ball/center",
+        ),
         ({"type": "euclidean", "dim": 2, "bounds": [[0, 1]]}, "invalid-space", "/space/bounds"),
         ({"type": "product", "factors": {}}, "invalid-space", "/space/factors"),
         ({"type": "product", "factors": {"a b": {"type": "rotation"}}}, "invalid-space", "/space/factors/a b"),

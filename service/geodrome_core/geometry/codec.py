@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from geodrome_core.geometry.ball import BallDomain
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.faults import Correction, Fault, point_fault, shown
 from geodrome_core.geometry.manifold import Manifold
@@ -153,8 +154,26 @@ def _float32_inside(bound: float, direction: int) -> float:
     return float(rounded)
 
 
+class BallCodec(Codec):
+    """Points whose domain may be a geodesic ball."""
+
+    manifold: BallDomain
+
+    def _placed(self, point: Any, corrections: tuple[Correction, ...]) -> Reading:
+        """A canonical point; clamped where it leaves the ball by a rounding only, else with what leaves it."""
+        ball, row = self.manifold.ball, self.row(point)
+        if ball is None or bool(self.manifold.contains(row)):
+            return Reading(point, corrections)
+        distance = float(self.manifold.distance(ball.center, row))
+        excess = distance - ball.radius
+        if excess <= CLAMP_TOLERANCE * ball.radius:
+            return Reading(self.write(self.manifold.clamp(row)), corrections)
+        detail = f"the point is {distance:.6g} rad from the center, {excess:.3g} beyond the radius {ball.radius:g}"
+        return Reading(point, corrections, (Fault("", detail, distance, "within the radius"),))
+
+
 @dataclass(frozen=True)
-class SphereCodec(Codec):
+class SphereCodec(BallCodec):
     """Directions as unit vectors."""
 
     manifold: Sphere
@@ -162,7 +181,7 @@ class SphereCodec(Codec):
     def read(self, value: Any) -> Reading:
         """A vector whose norm is 1 within 1 %."""
         unit, corrections = normalized(vector(value, self.manifold.width), "the vector")
-        return Reading(unit.tolist(), corrections)
+        return self._placed(unit.tolist(), corrections)
 
     def row(self, point: Any) -> Tensor:
         """The numbers themselves."""
@@ -174,7 +193,7 @@ class SphereCodec(Codec):
 
 
 @dataclass(frozen=True)
-class RotationCodec(Codec):
+class RotationCodec(BallCodec):
     """Rotations as matrices, quaternions (list or named), or rotation vectors."""
 
     manifold: Rotation
@@ -183,17 +202,7 @@ class RotationCodec(Codec):
 
     def read(self, value: Any) -> Reading:
         """A 3x3 matrix, four numbers in the spec's order, ``{w, x, y, z}``, or ``{rotvec: [x, y, z]}`` in radians."""
-        if isinstance(value, list | tuple) and len(value) == 3:
-            r, corrections = orthogonal(self.manifold, matrix(value, 3))
-            return Reading(self.write(r), corrections)
-        if isinstance(value, dict) and set(value) == {"rotvec"}:
-            return Reading(self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))))
-        unit, corrections = normalized(self._wxyz(value), "the quaternion")
-        q = canonical_quaternion(unit)
-        if self.representation == "matrix":
-            return Reading(quaternion_to_matrix(q).tolist(), corrections)
-        # Not through a matrix: a canonical quaternion comes back to the last digit.
-        return Reading(self._ordered(q.tolist()), corrections)
+        return self._placed(*self._canonical(value))
 
     def row(self, point: Any) -> Tensor:
         """Rotation matrix, row by row."""
@@ -209,6 +218,20 @@ class RotationCodec(Codec):
         if self.representation == "matrix":
             return r.tolist()
         return self._ordered(matrix_to_quaternion(r).tolist())
+
+    def _canonical(self, value: Any) -> tuple[Any, tuple[Correction, ...]]:
+        """The canonical point of any accepted form, and what was mended."""
+        if isinstance(value, list | tuple) and len(value) == 3:
+            r, corrections = orthogonal(self.manifold, matrix(value, 3))
+            return self.write(r), corrections
+        if isinstance(value, dict) and set(value) == {"rotvec"}:
+            return self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))), ()
+        unit, corrections = normalized(self._wxyz(value), "the quaternion")
+        q = canonical_quaternion(unit)
+        if self.representation == "matrix":
+            return quaternion_to_matrix(q).tolist(), corrections
+        # Not through a matrix: a canonical quaternion comes back to the last digit.
+        return self._ordered(q.tolist()), corrections
 
     def _turned(self, rotvec: list[float]) -> Tensor:
         """Row of the rotation about ``rotvec`` by its length in radians."""

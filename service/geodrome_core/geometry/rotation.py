@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.ball import Ball, BallDomain, cap_angles, random_directions
 
 # Generators of so(3): HAT[i] turns about axis i, so that (axis vector) @ HAT is the skew matrix.
 HAT = torch.tensor(
@@ -84,17 +84,20 @@ def rotation_vector(q: Float[Tensor, "*b 4"]) -> Float[Tensor, "*b 3"]:
     return torch.where(sine > 1e-150, angle / sine.clamp_min(1e-300), 2.0) * q[..., 1:]
 
 
-class Rotation(Manifold):
+class Rotation(BallDomain):
     """SO(3) as rotation matrices, nine numbers row by row.
 
     Tangent vectors at R are R times a skew matrix. The inner product is half the trace of U^T V, so that the distance
     of two rotations is the angle of the rotation between them, in radians.
+
+    Args:
+        ball: The domain; None for all rotations.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, ball: Ball | None = None) -> None:
         self.dim = 3
         self.width = 9
-        self.diameter = self.injectivity_radius = math.pi
+        self._bound(ball, largest=math.pi)
 
     def inner(
         self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
@@ -158,10 +161,20 @@ class Rotation(Manifold):
         """R times the three generators."""
         return (self._matrix(x).unsqueeze(-3) @ HAT).flatten(-2)
 
-    def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
-        """Uniform (Haar): a uniform quaternion's rotation."""
-        q = torch.randn(count, 4, generator=generator, dtype=torch.float64)
-        return self._row(quaternion_to_matrix(q / torch.linalg.vector_norm(q, dim=-1, keepdim=True)))
+    def _random_anywhere(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
+        """The rotations of uniform quaternions."""
+        return self._row(quaternion_to_matrix(random_directions(count, 4, generator)))
+
+    def _random_logarithms(self, count: int, radius: float, generator: torch.Generator) -> Float[Tensor, "n m"]:
+        """Those of quaternions in a cap of S^3, which turn by twice their angle."""
+        share = torch.rand(count, generator=generator, dtype=torch.float64)
+        angles = 2 * cap_angles(share, 3, radius / 2)
+        return angles.unsqueeze(-1) * random_directions(count, 3, generator)
+
+    def _depth(self, x: Float[Tensor, "*b d"], ball: Ball) -> Float[Tensor, "*b"]:
+        """(cos t - cos r) / (1 - cos r) for the angle t and the radius r: |R - C|^2 is 4 (1 - cos t)."""
+        chord = x - ball.center
+        return 1 - (chord * chord).sum(-1) / (8 * math.sin(ball.radius / 2) ** 2)
 
     @staticmethod
     def _matrix(x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b 3 3"]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from geodrome_core.geometry.angle_codecs import JointsCodec, TorusCodec
+from geodrome_core.geometry.ball import Ball
 from geodrome_core.geometry.codec import (
     CONDITION_LIMIT,
     LARGEST_EIGENVALUE,
@@ -17,7 +18,7 @@ from geodrome_core.geometry.codec import (
     SPDCodec,
     SphereCodec,
 )
-from geodrome_core.geometry.faults import Fault, SpaceError, pointer_to, shown
+from geodrome_core.geometry.faults import Fault, PointError, SpaceError, pointer_to, shown
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.hyperbolic_codec import FARTHEST, HyperbolicCodec
@@ -41,6 +42,9 @@ LARGEST_AFFINE_INVARIANT = 3
 
 SMALLEST_RADIUS = 1e-6
 """Of a hyperbolic domain: in a smaller one curvature is far below the digits of a cost."""
+
+SMALLEST_BALL, LARGEST_BALL = 1e-3, 3.14
+"""Radii in radians: floats of 32 bits resolve 1e-4 of the first, and what the second leaves out is as small."""
 
 NARROWEST_EIGENVALUES, WIDEST_EIGENVALUES = 1.000005, 0.1 / CONDITION_LIMIT
 """Ratios of the bounds: between closer ones rounding leaves no matrix, between wider ones matrices are singular."""
@@ -207,7 +211,8 @@ def _integer(spec: Mapping[str, Any]) -> Codec:
 
 
 def _sphere(spec: Mapping[str, Any]) -> Codec:
-    return SphereCodec(Sphere(_dimension(spec, 1, 31)))
+    dim = _dimension(spec, 1, 31)
+    return SphereCodec(Sphere(dim, cap=_ball(spec, "cap", SphereCodec(Sphere(dim)))))
 
 
 def _rotation(spec: Mapping[str, Any]) -> Codec:
@@ -218,14 +223,40 @@ def _rotation(spec: Mapping[str, Any]) -> Codec:
     )
     order = _one_of(given, "order", ("wxyz", "xyzw"))
     if size == 3:
-        return RotationCodec(Rotation(), representation, order)
+        ball = _ball(spec, "ball", RotationCodec(Rotation(), representation, order))
+        return RotationCodec(Rotation(ball=ball), representation, order)
     if representation == "quaternion":
         rule = "matrix, unless dim is 3"
         raise SpaceError(Fault("/representation", f"rotations of dim {size} have no quaternion", representation, rule))
     if "order" in given:
         rule = "only for quaternions, which need dim 3"
         raise SpaceError(Fault("/order", f"the matrices of dim {size} have no order", order, rule))
-    return SpecialOrthogonalCodec(SpecialOrthogonal(size))
+    ball = _ball(spec, "ball", SpecialOrthogonalCodec(SpecialOrthogonal(size)))
+    return SpecialOrthogonalCodec(SpecialOrthogonal(size, ball=ball))
+
+
+def _ball(spec: Mapping[str, Any], key: str, codec: Codec) -> Ball | None:
+    """The ball that a member describes, its center read as a point of the whole manifold; None without one."""
+    value = spec.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or set(value) != {"center", "radius"}:
+        rule = "an object with the members center, a point, and radius, in radians"
+        raise SpaceError(Fault(f"/{key}", f"expected a center and a radius, got {shown(value)}", value, rule))
+    faults: list[Fault] = []
+    radius = value["radius"]
+    if not is_number(radius) or not SMALLEST_BALL <= radius <= LARGEST_BALL:
+        rule = (
+            f"radians from {SMALLEST_BALL:g} to {LARGEST_BALL:g}, short of pi; without {key} the domain is everything"
+        )
+        faults.append(Fault(f"/{key}/radius", f"radius is {shown(radius)}", radius, rule))
+    try:
+        center = codec.read(value["center"])
+    except PointError as error:
+        raise SpaceError(*faults, *(fault.under(f"/{key}/center") for fault in error.faults)) from error
+    if faults:
+        raise SpaceError(*faults)
+    return Ball(codec.row(center.point), float(radius))
 
 
 def _spd(spec: Mapping[str, Any]) -> Codec:
@@ -275,9 +306,9 @@ CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] 
     "integer": (("bounds",), _integer),
     "euclidean": (("dim", "bounds", "scale"), _euclidean),
     "joints": (("bounds",), _joints),
-    "sphere": (("dim",), _sphere),
+    "sphere": (("dim", "cap"), _sphere),
     "torus": (("dim",), _torus),
-    "rotation": (("dim", "representation", "order"), _rotation),
+    "rotation": (("dim", "representation", "order", "ball"), _rotation),
     "spd": (("dim", "eigenvalues", "metric"), _spd),
     "hyperbolic": (("dim", "model", "radius"), _hyperbolic),
 }

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.ball import Ball, BallDomain
+from geodrome_core.geometry.rotation_ball import random_logarithms, squared_angles
 
 DEGREE = 13
 """Of numerator and denominator of the Padé form of the exponential."""
@@ -88,7 +89,7 @@ def haar(normal: Float[Tensor, "*b k k"]) -> Float[Tensor, "*b k k"]:
     return torch.cat([q[..., :-1], q[..., -1:] * sign], -1)
 
 
-class SpecialOrthogonal(Manifold):
+class SpecialOrthogonal(BallDomain):
     """SO(n) as rotation matrices, n*n numbers row by row.
 
     Tangent vectors at R are R times a skew matrix. The inner product is half the trace of U^T V, so that the distance
@@ -96,17 +97,17 @@ class SpecialOrthogonal(Manifold):
 
     Args:
         size: n, rows of the matrices, at least 2.
+        ball: The domain; None for all rotations.
 
     Source:
         Edelman, Arias, Smith 1998, "The geometry of algorithms with orthogonality constraints".
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *, ball: Ball | None = None) -> None:
         self.size = size
         self.dim = size * (size - 1) // 2
         self.width = size * size
-        self.diameter = math.pi * math.sqrt(size // 2)
-        self.injectivity_radius = math.pi
+        self._bound(ball, largest=math.pi * math.sqrt(size // 2))
         i, j = torch.triu_indices(size, size, 1)
         units = torch.zeros(self.dim, size, size, dtype=torch.float64)
         units[torch.arange(self.dim), j, i] = 1
@@ -167,9 +168,15 @@ class SpecialOrthogonal(Manifold):
         """R times the turns in the coordinate planes."""
         return (self._matrix(x).unsqueeze(-3) @ self._generators).flatten(-2)
 
-    def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
-        """Uniform (Haar)."""
+    def _random_anywhere(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
         return haar(torch.randn(count, self.size, self.size, generator=generator, dtype=torch.float64)).flatten(-2)
+
+    def _random_logarithms(self, count: int, radius: float, generator: torch.Generator) -> Float[Tensor, "n m"]:
+        return random_logarithms(count, self._generators, radius=radius, generator=generator)
+
+    def _depth(self, x: Float[Tensor, "*b d"], ball: Ball) -> Float[Tensor, "*b"]:
+        """1 - t^2 / r^2 for the distance t and the radius r."""
+        return 1 - squared_angles(self._matrix(x - ball.center)) / ball.radius**2
 
     def _matrix(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return x.unflatten(-1, (self.size, self.size))

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from geodrome_core.geometry.codec import Codec, Reading, orthogonal
+from geodrome_core.geometry.codec import BallCodec, Reading, orthogonal
 from geodrome_core.geometry.reading import matrix
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 
 
 @dataclass(frozen=True)
-class SpecialOrthogonalCodec(Codec):
+class SpecialOrthogonalCodec(BallCodec):
     """Rotations as matrices."""
 
     manifold: SpecialOrthogonal
@@ -22,7 +22,7 @@ class SpecialOrthogonalCodec(Codec):
     def read(self, value: Any) -> Reading:
         """A matrix of n rows, orthogonal to three decimals."""
         row, corrections = orthogonal(self.manifold, matrix(value, self.manifold.size))
-        return Reading(self.write(row), corrections)
+        return self._placed(self.write(row), corrections)
 
     def row(self, point: Any) -> Tensor:
         """The entries, row by row."""

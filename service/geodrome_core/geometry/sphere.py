@@ -8,19 +8,24 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.ball import Ball, BallDomain, cap_angles, random_directions
 
 TINY = 1e-300
 """Keeps a division by an exact zero finite; the quotient is then multiplied by that zero."""
 
 
-class Sphere(Manifold):
-    """S^m, unit vectors of ``dim + 1`` numbers; distances are angles in radians."""
+class Sphere(BallDomain):
+    """S^m, unit vectors of ``dim + 1`` numbers; distances are angles in radians.
 
-    def __init__(self, dim: int) -> None:
+    Args:
+        dim: m.
+        cap: The domain is this ball; None for the whole sphere.
+    """
+
+    def __init__(self, dim: int, *, cap: Ball | None = None) -> None:
         self.dim = dim
         self.width = dim + 1
-        self.diameter = self.injectivity_radius = math.pi
+        self._bound(cap, largest=math.pi)
 
     def inner(
         self, x: Float[Tensor, "*b d"], u: Float[Tensor, "*b d"], v: Float[Tensor, "*b d"]
@@ -78,6 +83,14 @@ class Sphere(Manifold):
         axes = torch.eye(self.width, dtype=x.dtype)[1:]
         return axes - 2 * normal[..., 1:, None] * normal[..., None, :]
 
-    def random(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
-        """Uniform."""
-        return self.nearest(torch.randn(count, self.width, generator=generator, dtype=torch.float64))
+    def _random_anywhere(self, count: int, generator: torch.Generator) -> Float[Tensor, "n d"]:
+        return random_directions(count, self.width, generator)
+
+    def _random_logarithms(self, count: int, radius: float, generator: torch.Generator) -> Float[Tensor, "n m"]:
+        share = torch.rand(count, generator=generator, dtype=torch.float64)
+        return cap_angles(share, self.dim, radius).unsqueeze(-1) * random_directions(count, self.dim, generator)
+
+    def _depth(self, x: Float[Tensor, "*b d"], ball: Ball) -> Float[Tensor, "*b"]:
+        """(cos t - cos r) / (1 - cos r) for the angle t and the radius r, by the chord, which keeps all digits."""
+        chord = x - ball.center
+        return 1 - (chord * chord).sum(-1) / (2 * math.sin(ball.radius / 2)) ** 2

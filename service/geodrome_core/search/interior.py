@@ -29,7 +29,7 @@ LEAST = 1e-9
 slack that is used up."""
 
 CENTRED = 0.3
-"""Times mu: the error in both equations below which mu falls."""
+"""Times mu: the errors in both equations below which mu falls."""
 
 FALL, POWER = 0.2, 1.5
 """By what mu falls: by the first factor at least, and in the end to its own power."""
@@ -78,16 +78,17 @@ def maximize_on_border(
         slacks = domain.slacks_around(here)
         z = [each[active] for each in multipliers]
         inverses = [torch.linalg.inv(slack.value) for slack in slacks]
-        error = _error(at, slacks, z, mu[active])
+        pull_left, gap = _errors(at, slacks, z, mu[active])
         least = LEAST * slope[active]
-        done = (mu[active] <= least) & (error <= torch.maximum(goal[active], CENTRED * least))
+        done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= least)
         going = torch.nonzero(~done & (radius[active] > 1e-12 * largest)).flatten()
         if len(going) == 0:
             return points, iteration
         if len(going) < len(active):
             active = active[going]
             continue
-        mu[active] = _lowered(mu[active], slope[active], error)
+        is_centred = (gap <= CENTRED * mu[active]) & (pull_left <= torch.maximum(CENTRED * mu[active], goal[active]))
+        mu[active] = torch.where(is_centred, _lowered(mu[active], slope[active]), mu[active])
         weight = mu[active]
 
         gradient = at.gradient + weight.unsqueeze(-1) * _force(slacks, inverses)
@@ -134,22 +135,21 @@ def _curvature(slacks: list[Slack], inverses: list[Tensor], multipliers: list[Te
     return torch.stack(parts).sum(0)
 
 
-def _error(
+def _errors(
     at: Expanded, slacks: list[Slack], multipliers: list[Tensor], mu: Float[Tensor, " b"]
-) -> Float[Tensor, " b"]:
-    """The larger error of the two equations."""
-    errors = [(at.gradient + _force(slacks, multipliers)).norm(dim=-1)]
+) -> tuple[Float[Tensor, " b"], Float[Tensor, " b"]]:
+    """The errors of the two equations."""
+    gaps = []
     for slack, z in zip(slacks, multipliers, strict=True):
         eye = torch.eye(z.shape[-1], dtype=z.dtype)
-        errors.append((slack.value @ z - mu[:, None, None, None] * eye).norm(dim=(-1, -2)).amax(-1))
-    return torch.stack(errors).amax(0)
+        gaps.append((slack.value @ z - mu[:, None, None, None] * eye).norm(dim=(-1, -2)).amax(-1))
+    return (at.gradient + _force(slacks, multipliers)).norm(dim=-1), torch.stack(gaps).amax(0)
 
 
-def _lowered(mu: Float[Tensor, " b"], slope: Float[Tensor, " b"], error: Float[Tensor, " b"]) -> Float[Tensor, " b"]:
-    """The next mu, where the equations of this one hold well enough."""
+def _lowered(mu: Float[Tensor, " b"], slope: Float[Tensor, " b"]) -> Float[Tensor, " b"]:
+    """The next mu."""
     share = mu / slope
-    lower = torch.minimum(FALL * share, share**POWER).clamp_min(LEAST)
-    return torch.where(error <= CENTRED * mu, lower * slope, mu)
+    return torch.minimum(FALL * share, share**POWER).clamp_min(LEAST) * slope
 
 
 def _room(slacks: list[Slack], step: Float[Tensor, "b m"]) -> Float[Tensor, " b"]:

@@ -173,7 +173,8 @@ def test_suggestions_are_whole_numbers_and_new_ones_while_there_are_any():
     none = space.rows([])
     X, costs, numbers = none, [], []
     for number in range(8):
-        (item,) = suggest(Problem(space), History(X, tensor(*costs), pending=none, failed=none, abandoned=none), 1, seed=number)
+        known = History(X, tensor(*costs), pending=none, failed=none, abandoned=none)
+        (item,) = suggest(Problem(space), known, 1, seed=number)
         numbers.append(item.point["n"])
         X, costs = torch.cat([X, item.row.unsqueeze(0)]), [*costs, (item.point["n"] - 3.2) ** 2]
 

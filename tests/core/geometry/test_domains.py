@@ -8,6 +8,7 @@ import math
 
 import pytest
 import torch
+from geodrome_core.geometry.ball import BallDomain
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
@@ -109,6 +110,8 @@ def test_clamping_leads_into_the_domain_and_leaves_inner_points_alone(manifold, 
     assert bool(manifold.contains(clamped).all())
     assert_close(manifold.clamp(clamped), clamped, atol=1e-6, rtol=1e-6)
     inner = x if isinstance(manifold, Integer) else stretched(manifold, x, 0.9)
+    if isinstance(manifold, BallDomain):
+        inner = inner[manifold.contains(inner)]  # large balls are not convex
     assert_close(manifold.clamp(inner), inner, atol=1e-6, rtol=1e-6)
 
 

@@ -25,6 +25,10 @@ def faults(spec):
     return error.value.faults
 
 
+def sphere_cap(center, radius):
+    return {"type": "sphere", "dim": 2, "cap": {"center": center, "radius": radius}}
+
+
 def product(**factors):
     return {"type": "product", "factors": factors}
 
@@ -123,6 +127,41 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
             "/representation",
             "rotations of dim 2 have no quaternion",
         ),
+        (sphere_cap([0, 0, 1], 0), "/cap/radius", "radius is 0"),
+        (sphere_cap([0, 0, 1], -0.5), "/cap/radius", "radius is -0.5"),
+        (sphere_cap([0, 0, 1], 0.0009), "/cap/radius", "radius is 0.0009"),
+        (sphere_cap([0, 0, 1], math.pi), "/cap/radius", "radius is 3.141592653589793"),
+        (sphere_cap([0, 0, 1], 30), "/cap/radius", "radius is 30"),
+        (sphere_cap([0, 0, 1], "0.5"), "/cap/radius", "radius is '0.5'"),
+        (sphere_cap([0, 0, 1], math.nan), "/cap/radius", "radius is nan"),
+        (sphere_cap([0, 0], 0.5), "/cap/center", "expected 3 numbers, got 2"),
+        (sphere_cap([0, None, 1], 0.5), "/cap/center/1", "expected a number, got None"),
+        (
+            sphere_cap([0, 0, 2], 0.5),
+            "/cap/center",
+            "the vector has norm 2; normalized it would be [0.0, 0.0, 1.0]",
+        ),
+        ({"type": "sphere", "dim": 2, "cap": 0.5}, "/cap", "expected a center and a radius, got 0.5"),
+        (
+            {"type": "sphere", "dim": 2, "cap": {"radius": 0.5}},
+            "/cap",
+            "expected a center and a radius, got {'radius': 0.5}",
+        ),
+        (
+            {"type": "rotation", "ball": {"center": [1, 0, 0, 0], "radius": 4.0}},
+            "/ball/radius",
+            "radius is 4.0",
+        ),
+        (
+            {"type": "rotation", "ball": {"center": {"rotvec": [0, 1]}, "radius": 1}},
+            "/ball/center/rotvec",
+            "expected 3 numbers, got 2",
+        ),
+        (
+            {"type": "rotation", "dim": 2, "ball": {"center": [[0, 1], [1, 0]], "radius": 1}},
+            "/ball/center",
+            "this is a reflection, det = -1.000",
+        ),
         ({"type": "rotation", "dim": 4, "order": "wxyz"}, "/order", "the matrices of dim 4 have no order"),
         ({"type": "spd", "dim": 4}, "/dim", "dim is 4"),
         ({"type": "spd", "dim": 7, "metric": "cholesky"}, "/dim", "dim is 7"),
@@ -199,7 +238,8 @@ def test_bounds_that_doubles_cannot_measure_are_refused(spec):
     ("spec", "pointer"),
     [
         ({"type": "real", "bonds": [0, 1]}, "/bonds"),
-        ({"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 0.1}}, "/cap"),
+        ({"type": "sphere", "dim": 2, "ball": {"center": [0, 0, 1], "radius": 0.1}}, "/ball"),
+        ({"type": "rotation", "cap": {"center": [1, 0, 0, 0], "radius": 0.1}}, "/cap"),
         (product(a={"type": "spd", "dim": 2, "eigenvalue": [1, 2]}), "/factors/a/eigenvalue"),
         ({**product(a=REAL), "dim": 2}, "/dim"),
     ],
@@ -218,6 +258,13 @@ def test_all_faults_of_a_spec_are_told_at_once():
         "/factors/b/factors/c/dim",
         "/factors/e/bounds",
     ]
+
+
+def test_a_radius_and_a_center_are_told_together_and_the_rule_names_the_unit():
+    radius, center = faults(product(tool=sphere_cap([0, 0], 45)))
+
+    assert (radius.pointer, center.pointer) == ("/factors/tool/cap/radius", "/factors/tool/cap/center")
+    assert radius.rule == "radians from 0.001 to 3.14, short of pi; without cap the domain is everything"
 
 
 def test_products_nest_eight_deep_and_no_deeper():

@@ -11,7 +11,7 @@ from tests.core.cases import fitted
 from tests.core.spaces import SPACES
 from tests.strategies import generator
 
-BY_AUTOGRAD = {"rotation4"}
+BY_AUTOGRAD = {"rotation4", "ball4"}
 
 
 @pytest.mark.parametrize("name", [name for name in SPACES if name not in BY_AUTOGRAD])

@@ -8,11 +8,13 @@ from collections.abc import Callable
 import pytest
 import torch
 from geodrome_core import space_from_spec
+from geodrome_core.geometry.ball import Ball
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.search.domain import Domain, slacks_by_autograd
 from geodrome_core.search.objective import ByAutograd
@@ -93,6 +95,32 @@ def test_the_search_ends_at_the_radius_of_a_hyperbolic_ball():
     found = maximized(lambda x: x @ slope, ball, ball.random(8, generator(0)))
 
     torch.testing.assert_close(found.values, torch.full((8,), 3 * math.sinh(2.0)).double(), rtol=1e-7, atol=0)
+
+
+@pytest.mark.parametrize("radius", [0.01, 0.5, 2.0])
+def test_the_search_ends_on_the_border_of_a_cap(radius):
+    """The point of a cap that is nearest to one at an angle t from its center is t - r away."""
+    center, target = (torch.tensor(v, dtype=torch.float64) for v in ([0.0, 0.6, 0.8], [0.0, 0.8, -0.6]))
+    cap = Sphere(2, cap=Ball(center, radius))
+    target = cap.exp(center, (radius + 0.5) * target)
+
+    found = maximized(lambda x: x @ target, cap, cap.random(5, generator(0)))
+
+    assert cap.contains(found.points).all()
+    torch.testing.assert_close(found.values, torch.full((5,), math.cos(0.5)).double(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_the_search_ends_on_the_border_of_a_ball_of_rotations(size):
+    center = SpecialOrthogonal(size).random(1, generator(1))[0]
+    ball = SpecialOrthogonal(size, ball=Ball(center, 0.5))
+    target = ball.exp(center, 1.0 * ball.basis(center)[0])
+
+    found = maximized(lambda x: x @ target, ball, ball.random(5, generator(0)))
+
+    assert ball.contains(found.points).all()
+    best = ball.exp(center, 0.5 * ball.basis(center)[0])
+    torch.testing.assert_close(found.points, best.expand(5, -1), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
