@@ -14,7 +14,8 @@ from torch import Tensor
 from geodrome_core.gp.evidence import cholesky, covariance
 from geodrome_core.gp.observations import Observations
 from geodrome_core.kernels.expansion import Around
-from geodrome_core.kernels.parts import around, cross, parts_of, scaling
+from geodrome_core.kernels.of_scales import OfScales
+from geodrome_core.kernels.parts import around, cross, parts_of
 
 SMALLEST_VARIANCE = 1e-12
 """Relative to the prior variance: one of rounding size means "known", and its root stays differentiable."""
@@ -147,12 +148,15 @@ class Posterior:
         return SMALLEST_VARIANCE * self.outputscale
 
 
-def posterior(kernel: Kernel, data: Observations, *, outputscale: float, noise: float) -> Posterior | None:
+def posterior(
+    kernel: Kernel, data: Observations, of_scales: OfScales, *, outputscale: float, noise: float
+) -> Posterior | None:
     """The posterior with the likeliest constant mean; None where the covariance has no Cholesky factor.
 
     Args:
         kernel: Normalized kernel with its hyperparameters.
         data: What was observed.
+        of_scales: Covariances of all pairs of rows, see ``kernels.parts.scaling``.
         outputscale: Prior variance.
         noise: Noise variance of one observation, where it is inferred.
     """
@@ -160,7 +164,7 @@ def posterior(kernel: Kernel, data: Observations, *, outputscale: float, noise: 
         parts = parts_of(kernel)
         scales = torch.cat([part.lengthscale.flatten() for part in parts])
         noises = data.noise(noise)
-        factor = cholesky(covariance(scaling(kernel, data.X)(parts[0].nu.item(), scales), outputscale, noises))
+        factor = cholesky(covariance(of_scales(parts[0].nu.item(), scales), outputscale, noises))
         if factor is None:
             return None
         root = torch.linalg.solve_triangular(factor, torch.eye(len(factor), dtype=factor.dtype), upper=False)
