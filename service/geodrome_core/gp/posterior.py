@@ -13,7 +13,7 @@ from torch import Tensor
 
 from geodrome_core.gp.evidence import cholesky, covariance
 from geodrome_core.gp.observations import Observations
-from geodrome_core.kernels.expansion import Around
+from geodrome_core.kernels.expansion import Around, Expansion
 from geodrome_core.kernels.of_scales import OfScales
 from geodrome_core.kernels.parts import around, cross, parts_of
 
@@ -87,9 +87,9 @@ class Posterior:
 
     def expand(self, x: Float[Tensor, "b d"]) -> Moments | None:
         """Mean and deviation to second order; None where the kernel is known to autograd only."""
-        if self._around is None:
+        k = self.expand_kernel(x)
+        if k is None:
             return None
-        k = self._around(x)
         s = self.outputscale
         white = s * k.value @ self.root.mT  # (b, n)
         white_slope = s * k.slope @ self.root.mT  # (b, m, n)
@@ -107,6 +107,10 @@ class Posterior:
 
         mean_slope = (s * k.slope @ self.weights).mT
         return Moments(self.constant + s * k.value @ self.weights, std, mean_slope, std_slope, bend)
+
+    def expand_kernel(self, x: Float[Tensor, "b d"]) -> Expansion | None:
+        """Normalized covariances with the observed points to second order; None where only autograd knows them."""
+        return None if self._around is None else self._around(x)
 
     def joint(self, x: Float[Tensor, "p d"]) -> tuple[Float[Tensor, " p"], Float[Tensor, "p p"]]:
         """Mean and covariance of the noise-free function at several points together."""
