@@ -15,7 +15,7 @@ from geodrome_core.feasibility import feasibility, log_feasible, margin
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.gp.fit import Fit, FitStatus, fit
 from geodrome_core.gp.posterior import Posterior
-from geodrome_core.initial import space_filling
+from geodrome_core.initial import Neighbourhood, space_filling
 from geodrome_core.outcomes import CostScale
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
 from geodrome_core.promise import LowMean, Promise
@@ -267,7 +267,10 @@ def _filling(
     kind: Literal["initial", "fallback"],
     note: str | None,
 ) -> Suggestion:
-    (place,) = _settled(problem.space, space_filling(problem.space.manifold, 1, taken=taken, generator=generator))
+    near = None
+    if kind == "initial" and problem.around is not None and problem.spread is not None:
+        near = Neighbourhood(problem.around, problem.spread)
+    (place,) = _settled(problem.space, space_filling(problem.domain, 1, taken=taken, generator=generator, near=near))
     return Suggestion(place.row, place.point, kind, note=note)
 
 

@@ -43,7 +43,7 @@ def test_after_the_initial_design_the_model_suggests(make_lab):
 
 
 def test_the_initial_design_begins_with_the_known_good_point(make_lab):
-    lab = make_lab(initial_design={"size": 3, "around": [0.25, -0.5]})
+    lab = make_lab(initial_design={"size": 3, "around": [0.25, -0.5], "spread": 0.05})
 
     assert lab.ask()["point"] == [0.25, -0.5]
 
