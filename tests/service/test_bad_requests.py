@@ -206,7 +206,6 @@ def test_a_space_that_cannot_be_searched_is_refused(http, study_name, space, cod
         ({"initial_design": {"spread": 0.1}}, "invalid-request", "/initial_design"),
         ({"initial_design": {"around": [0, 0], "spread": 1.5}}, "invalid-request", "/initial_design/spread"),
         ({"kernel": {"nu": "guess"}}, "invalid-request", "/kernel/nu"),
-        ({"acquisition": {"type": "pi"}}, "invalid-request", "/acquisition/type"),
         ({"initial_design": {"around": [0, 3]}}, "invalid-point", "/initial_design/around/1"),
     ],
 )
