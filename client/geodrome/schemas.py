@@ -91,7 +91,7 @@ class Kernel(Input):
 class Acquisition(Input):
     """How the next point is valued."""
 
-    type: Literal["log_ei", "ei", "ucb"] = "log_ei"
+    type: Literal["log_ei", "ei", "ucb", "thompson"] = "log_ei"
 
 
 class InitialDesign(Input):

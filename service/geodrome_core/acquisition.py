@@ -176,4 +176,4 @@ ACQUISITIONS: dict[str, Acquisition] = {
     "ei": expected_improvement,
     "ucb": upper_confidence_bound,
 }
-"""Acquisition functions by their name on the wire; ``thompson`` is a sample path, see ``thompson``."""
+"""Acquisition functions of mean and deviation by their name on the wire."""

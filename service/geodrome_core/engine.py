@@ -11,7 +11,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.acquisition import ACQUISITIONS
 from geodrome_core.feasibility import feasibility, log_feasible, margin
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.gp.fit import Fit, FitStatus, fit
@@ -20,6 +19,7 @@ from geodrome_core.initial import space_filling
 from geodrome_core.outcomes import CostScale
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
 from geodrome_core.promise import LowMean, Promise
+from geodrome_core.promises import PROMISES
 from geodrome_core.repulsion import Repulsion
 from geodrome_core.search import integers, pymanopt_solver
 from geodrome_core.search.domain import Domain
@@ -73,7 +73,7 @@ def suggest(
     Raises:
         KeyError: The acquisition function is unknown.
     """
-    acquisition = ACQUISITIONS[problem.acquisition]
+    promised = PROMISES[problem.acquisition]
     generator = torch.Generator().manual_seed(seed)
     out: list[Suggestion] = []
     known = sum(map(len, (history.X, history.pending, history.failed, history.abandoned)))
@@ -93,7 +93,7 @@ def suggest(
         if posterior is None:
             out.append(_filling(problem, taken, generator, "fallback", fitted.status.value))
             continue
-        promise = Promise(posterior, acquisition, problem.space.manifold)
+        promise = promised(problem.space, posterior, generator)
         place = search(promise, posterior, taken)
         if place is None:
             note = "the model's best points are known already"

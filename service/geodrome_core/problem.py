@@ -24,7 +24,7 @@ class Problem:
     Attributes:
         space: The search space.
         nu: Smoothness of the Matérn kernel; ``math.inf`` for SE; None where it is learned from the costs.
-        acquisition: Name in ``ACQUISITIONS``, or ``thompson``.
+        acquisition: Name in ``PROMISES``.
         initial_size: Points of the space-filling design that comes before the model.
         around: (d,) row of a known good start, the first point of the design; None for none.
         spread: Geodesic radius about ``around`` in which the rest of the design lies; None for the whole domain.

@@ -8,6 +8,7 @@ import math
 import pytest
 import torch
 from geodrome_core import History, Problem, recommend, space_from_spec, suggest, suggestion_seed
+from geodrome_core.promises import PROMISES
 
 from tests.core.spaces import SPACES
 
@@ -265,3 +266,15 @@ def test_an_unknown_acquisition_is_refused():
 
     with pytest.raises(KeyError, match="guess"):
         suggest(Problem(space, acquisition="guess"), History.empty(space))
+
+
+@pytest.mark.parametrize("acquisition", PROMISES)
+def test_a_batch_of_every_acquisition_is_one_of_distinct_points(acquisition):
+    space, _, history = observed("rotation3", 8)
+
+    items = suggest(Problem(space, acquisition=acquisition), history, 32, seed=0)
+
+    rows = torch.stack([item.row for item in items])
+    gaps = space.manifold.distance(rows.unsqueeze(1), rows) + 9 * torch.eye(32, dtype=torch.float64)
+    assert gaps.min() > 1e-3
+    assert {item.kind for item in items} == {"model"}

@@ -30,7 +30,7 @@ from geodrome_core.kernels.parts import parts_of, scaling
 
 MAX_ITERATIONS = 60
 
-STOPPING = {"maxiter": MAX_ITERATIONS, "ftol": 1e-7, "gtol": 1e-4}
+STOPPING = {"maxiter": MAX_ITERATIONS, "ftol": 1e-6, "gtol": 1e-4}
 """Of the log posterior per observation: a change that no prediction shows."""
 
 LENGTHSCALES = (1e-2, 1e2)
@@ -40,6 +40,12 @@ OUTPUTSCALES = (1e-2, 1e2)
 
 NOISES = (1e-8, 10.0)
 """Noise variances, of costs whose variance is 1. The least is what Cholesky needs with many near points."""
+
+FEW = 300
+"""Observations that decide where a fit to more of them begins."""
+
+DISAPPOINTING = 0.05
+"""How much likelier, per observation, another place must be than the last fit's for that to be left."""
 
 START_NU = 1.5
 """Where a search for nu begins."""
@@ -141,7 +147,7 @@ def fit(
     found = _search(evidence, spec, kernel, None if start is None else _read(spec, kernel, start))
     best = evidence.parameters(found.x)
     _set(kernel, spec, best)
-    fitted = posterior(kernel, data, outputscale=best.outputscale, noise=best.noise)
+    fitted = posterior(kernel, data, evidence.of_scales, outputscale=best.outputscale, noise=best.noise)
     hyperparameters = _named(spec, kernel, best)
     if fitted is None or not math.isfinite(found.fun):
         return Fit(FitStatus.NOT_POSITIVE_DEFINITE, None, hyperparameters, math.inf)
@@ -151,31 +157,53 @@ def fit(
 
 
 def _search(evidence: Evidence, spec: ModelSpec, kernel: Kernel, start: Parameters | None) -> Any:
-    """The best optimum found from the given start, or without one from the best two of the fixed lengthscales."""
-    medians = _medians(spec, kernel)
-    low, high = (np.array(side) for side in zip(*_bounds(evidence, medians), strict=True))
+    """The best optimum found.
 
-    def descend(t: np.ndarray) -> Any:
-        bounds = list(zip(low, high, strict=True))
-        return minimize(evidence, t, jac=True, method="L-BFGS-B", bounds=bounds, options=STOPPING)
+    Of more than ``FEW`` observations, some decide where to begin.
+    """
+    medians = _medians(spec, kernel)
+    count = len(evidence.data.Y)
+    if count <= FEW:
+        return _search_widely(evidence, medians, start)
+    some = torch.linspace(0, count - 1, FEW, dtype=torch.float64).round().long()
+    few = _evidence(spec, kernel, evidence.data.only(some))
+    found = _search_widely(few, medians, start)
+    # The last fit to almost all of them is nearer than one to some.
+    is_good = start is not None and few(_within(few.logarithms(start), few, medians))[0] < found.fun + DISAPPOINTING
+    return _descend(evidence, evidence.logarithms(start) if start and is_good else found.x, medians)
+
+
+def _search_widely(evidence: Evidence, medians: Parameters, start: Parameters | None) -> Any:
+    """The best optimum from the given start, or without one from the best two of the fixed lengthscales."""
 
     def place(reach: float, noise: float) -> np.ndarray:
         lengthscales = tuple(reach * scale for scale in medians.lengthscales)
-        return np.clip(evidence.logarithms(replace(medians, lengthscales=lengthscales, noise=noise)), low, high)
+        return evidence.logarithms(replace(medians, lengthscales=lengthscales, noise=noise))
 
     # For each reach the better of the noises.
     fixed = []
     for reach in REACHES:
-        places = [place(reach, noise) for noise in START_NOISES]
+        places = [_within(place(reach, noise), evidence, medians) for noise in START_NOISES]
         losses = [evidence(t)[0] for t in places]
         best = int(np.argmin(losses))
         fixed.append((losses[best], places[best]))
     fixed.sort(key=lambda pair: pair[0])
     if start is None:
-        return min((descend(t) for _, t in fixed[:2]), key=lambda found: found.fun)
-    found = descend(np.clip(evidence.logarithms(start), low, high))
+        return min((_descend(evidence, t, medians) for _, t in fixed[:2]), key=lambda found: found.fun)
+    found = _descend(evidence, evidence.logarithms(start), medians)
     loss, t = fixed[0]
-    return min((found, descend(t)), key=lambda one: one.fun) if loss < found.fun else found
+    return min((found, _descend(evidence, t, medians)), key=lambda one: one.fun) if loss < found.fun else found
+
+
+def _descend(evidence: Evidence, start: np.ndarray, medians: Parameters) -> Any:
+    bounds = _bounds(evidence, medians)
+    start = _within(start, evidence, medians)
+    return minimize(evidence, start, jac=True, method="L-BFGS-B", bounds=bounds, options=STOPPING)
+
+
+def _within(t: np.ndarray, evidence: Evidence, medians: Parameters) -> np.ndarray:
+    low, high = zip(*_bounds(evidence, medians), strict=True)
+    return np.clip(t, low, high)
 
 
 def _evidence(spec: ModelSpec, kernel: Kernel, data: Observations) -> Evidence:

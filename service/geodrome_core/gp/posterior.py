@@ -13,8 +13,9 @@ from torch import Tensor
 
 from geodrome_core.gp.evidence import cholesky, covariance
 from geodrome_core.gp.observations import Observations
-from geodrome_core.kernels.expansion import Around
-from geodrome_core.kernels.parts import around, cross, parts_of, scaling
+from geodrome_core.kernels.expansion import Around, Expansion
+from geodrome_core.kernels.of_scales import OfScales
+from geodrome_core.kernels.parts import around, cross, parts_of
 
 SMALLEST_VARIANCE = 1e-12
 """Relative to the prior variance: one of rounding size means "known", and its root stays differentiable."""
@@ -86,9 +87,9 @@ class Posterior:
 
     def expand(self, x: Float[Tensor, "b d"]) -> Moments | None:
         """Mean and deviation to second order; None where the kernel is known to autograd only."""
-        if self._around is None:
+        k = self.expand_kernel(x)
+        if k is None:
             return None
-        k = self._around(x)
         s = self.outputscale
         white = s * k.value @ self.root.mT  # (b, n)
         white_slope = s * k.slope @ self.root.mT  # (b, m, n)
@@ -106,6 +107,10 @@ class Posterior:
 
         mean_slope = (s * k.slope @ self.weights).mT
         return Moments(self.constant + s * k.value @ self.weights, std, mean_slope, std_slope, bend)
+
+    def expand_kernel(self, x: Float[Tensor, "b d"]) -> Expansion | None:
+        """Normalized covariances with the observed points to second order; None where only autograd knows them."""
+        return None if self._around is None else self._around(x)
 
     def joint(self, x: Float[Tensor, "p d"]) -> tuple[Float[Tensor, " p"], Float[Tensor, "p p"]]:
         """Mean and covariance of the noise-free function at several points together."""
@@ -147,12 +152,15 @@ class Posterior:
         return SMALLEST_VARIANCE * self.outputscale
 
 
-def posterior(kernel: Kernel, data: Observations, *, outputscale: float, noise: float) -> Posterior | None:
+def posterior(
+    kernel: Kernel, data: Observations, of_scales: OfScales, *, outputscale: float, noise: float
+) -> Posterior | None:
     """The posterior with the likeliest constant mean; None where the covariance has no Cholesky factor.
 
     Args:
         kernel: Normalized kernel with its hyperparameters.
         data: What was observed.
+        of_scales: Covariances of all pairs of rows, see ``kernels.parts.scaling``.
         outputscale: Prior variance.
         noise: Noise variance of one observation, where it is inferred.
     """
@@ -160,7 +168,7 @@ def posterior(kernel: Kernel, data: Observations, *, outputscale: float, noise: 
         parts = parts_of(kernel)
         scales = torch.cat([part.lengthscale.flatten() for part in parts])
         noises = data.noise(noise)
-        factor = cholesky(covariance(scaling(kernel, data.X)(parts[0].nu.item(), scales), outputscale, noises))
+        factor = cholesky(covariance(of_scales(parts[0].nu.item(), scales), outputscale, noises))
         if factor is None:
             return None
         root = torch.linalg.solve_triangular(factor, torch.eye(len(factor), dtype=factor.dtype), upper=False)

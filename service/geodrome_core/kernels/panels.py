@@ -6,6 +6,7 @@ that for every nu, down to distances of 1e-9.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -104,15 +105,18 @@ class Located:
 
     def evaluate(self, table: Float[Tensor, "k c"]) -> Float[Tensor, "p c"]:
         """Values of the functions of one table; those of one argument do not depend on the others, in any digit."""
+        parts = list(self.in_chunks(table))
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def in_chunks(self, table: Float[Tensor, "k c"]) -> Iterator[Float[Tensor, "p c"]]:
+        """The same, for a few arguments at a time, at most ``CHUNK``."""
         by_panel = table.unflatten(0, (self.count, NODES))
-        parts = []
         for chunk in self.chunks:
             basis = chebyshev(chunk.x, NODES)
             values = chunk.x.new_empty(len(chunk.x), table.shape[-1])
             for index, start, stop in chunk.runs:
                 torch.mm(basis[:, start:stop].mT, by_panel[index], out=values[start:stop])
-            parts.append(torch.index_select(values, 0, chunk.position))
-        return parts[0] if len(parts) == 1 else torch.cat(parts)
+            yield torch.index_select(values, 0, chunk.position)
 
 
 @lru_cache

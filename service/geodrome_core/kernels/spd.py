@@ -29,7 +29,8 @@ class SPDMatern(GeodesicKernel):
         """The invariants of all pairs, and the functions of their shape, are found once."""
         i, j = torch.triu_indices(len(x), len(x), offset=1)
         with torch.no_grad():
-            return spd_of_scales(_modes(x.shape[-1]), invariants(x[i], x[j]), self.definition)
+            s, m, d = (part[i, j] for part in invariants(x.unsqueeze(-2), x.unsqueeze(-3)))
+        return spd_of_scales(_modes(x.shape[-1]), (s, m, d), self.definition)
 
     def around(self, y: Float[Tensor, "n d"]) -> Around:
         """By the chain rule."""

@@ -29,6 +29,7 @@ from geodrome_core.kernels.heat_modes import HeatModes
 from geodrome_core.kernels.lookup import look_up_all
 from geodrome_core.kernels.matern import Definition
 from geodrome_core.kernels.of_scales import OfScales, Scaled
+from geodrome_core.kernels.panels import CHUNK as PANEL_CHUNK
 from geodrome_core.kernels.profile import is_cusped
 from geodrome_core.kernels.spd_mixtures import BY_KAPPA, BY_NU, BY_X, BY_XX, VALUE, mixture_table, rotated_mixtures
 from geodrome_core.kernels.split_times import make_exact
@@ -105,15 +106,22 @@ def spd_of_scales(
     """The kernel of fixed pairs, given their s, m and d, as a function of nu and the lengthscale."""
     s, m, d = pairs
     looked_up = modes.panels.in_order(modes.table.mT.contiguous(), m, d * d)
-    shape, (a, b) = looked_up[:-2], looked_up[-2:]
+    shape, (a, b) = looked_up[:-2].mT.contiguous(), looked_up[-2:]
     half_square = 0.5 * (s + m * a + d * d * b)
     panels = flat_heat().panels
     located = panels.at(half_square)
 
     def at(nu: float, kappa: Tensor) -> Scaled:
         table = mixture_table(modes, nu, kappa.item(), definition)  # (k, 3 (1 + modes))
-        found = located.evaluate(table).mT.unflatten(0, (3, -1))
-        value, by_kappa, by_nu = (part[0] + (part[1:] * shape).sum(0) for part in found)
+        parts = [
+            found[..., 0] + (found[..., 1:] @ own.unsqueeze(-1)).squeeze(-1)  # (p, 3)
+            for found, own in zip(
+                (flat.unflatten(-1, (3, -1)) for flat in located.in_chunks(table)),
+                shape.split(PANEL_CHUNK),
+                strict=True,
+            )
+        ]
+        value, by_kappa, by_nu = torch.cat(parts).mT.contiguous()
         make_exact(panels, half_square, value, by_kappa, by_nu)
         return Scaled(value, by_kappa.unsqueeze(0), by_nu)
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from geodrome_core.gp.observations import Observations
 from geodrome_core.gp.posterior import posterior as posterior_of
+from geodrome_core.kernels.parts import scaling
 
 from tests.core.cases import fitted
 from tests.core.spaces import SPACES
@@ -67,9 +68,11 @@ def test_conditioning_is_a_model_of_all_the_data():
     for column in range(2):
         Y = torch.cat([posterior.Y[:, 0], costs[:, column]])
         variances = torch.cat([posterior.noise, torch.full((3,), 0.02).double()])
+        data = Observations.of(torch.cat([posterior.X, x]), Y, variances)
         whole = posterior_of(
             posterior.kernel,
-            Observations.of(torch.cat([posterior.X, x]), Y, variances),
+            data,
+            scaling(posterior.kernel, data.X),
             outputscale=posterior.outputscale,
             noise=1.0,
         )
