@@ -23,8 +23,8 @@ from typing import Any
 import report
 import torch
 from geodrome_core import History, PointError, Problem, Space, Suggestion, space_from_spec, suggest
-from geodrome_core.acquisition import ACQUISITIONS
 from geodrome_core.geometry.integer import Integer
+from geodrome_core.promises import PROMISES
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor
@@ -219,7 +219,7 @@ def drawn(seed: int) -> Study:
     problem = Problem(
         space,
         nu=dice.one(SMOOTHNESS),
-        acquisition=dice.one(list(ACQUISITIONS)),
+        acquisition=dice.one(list(PROMISES)),
         initial_size=dice.one([1, 5]),
         maximize=dice.happens(0.5),
         noise=dice.one(["inferred", "zero"]),
