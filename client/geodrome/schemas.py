@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
@@ -95,10 +95,20 @@ class Acquisition(Input):
 
 
 class InitialDesign(Input):
-    """The first points: ``size`` of them spread over the space, beginning with ``around`` if one is given."""
+    """The first points: ``size`` of them spread over the space, beginning with ``around`` if one is given.
+
+    With ``spread``, the others lie about that point: within so much of the diameter of each factor.
+    """
 
     size: Annotated[StrictInt, Field(ge=1, le=1000)] = 5
     around: Point | None = None
+    spread: Annotated[PositiveNumber, Field(le=1)] | None = None
+
+    @model_validator(mode="after")
+    def _spread_about_a_point(self) -> Self:
+        if self.spread is not None and self.around is None:
+            raise ValueError("spread needs the point around which to spread")
+        return self
 
 
 class Budget(Input):

@@ -8,23 +8,30 @@ from geodrome_core.engine import recommend, suggest, suggestion_seed
 from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.geometry.spec import space_from_spec
+from geodrome_core.insight import Calibration, Prediction, Reason, leave_one_out, predict, why
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
 
 __all__ = [
+    "Calibration",
     "CheckedPoint",
     "Correction",
     "Fault",
     "History",
     "PointError",
+    "Prediction",
     "Problem",
+    "Reason",
     "Recommendation",
     "Space",
     "SpaceError",
     "Suggestion",
     "features",
     "kernels",
+    "leave_one_out",
+    "predict",
     "recommend",
     "space_from_spec",
     "suggest",
     "suggestion_seed",
+    "why",
 ]

@@ -11,19 +11,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.feasibility import feasibility, log_feasible, margin
 from geodrome_core.geometry.space import CheckedPoint, Space
-from geodrome_core.gp.fit import Fit, FitStatus, fit
+from geodrome_core.gp.fit import Fit, FitStatus
 from geodrome_core.gp.posterior import Posterior
-from geodrome_core.initial import space_filling
-from geodrome_core.outcomes import CostScale
+from geodrome_core.initial import Neighbourhood, space_filling
+from geodrome_core.limits import Limits
+from geodrome_core.model import Model
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
-from geodrome_core.promise import LowMean, Promise
+from geodrome_core.promise import LowMean
 from geodrome_core.promises import PROMISES
-from geodrome_core.repulsion import Repulsion
 from geodrome_core.search import integers, pymanopt_solver
 from geodrome_core.search.domain import Domain
-from geodrome_core.search.objective import Objective, Sum
+from geodrome_core.search.objective import Objective
 from geodrome_core.search.starts import starts
 from geodrome_core.search.trust_region import Search
 
@@ -81,11 +80,9 @@ def suggest(
         out.append(_initial(problem, _taken(history, out), generator))
     if len(out) == count:
         return tuple(out)
-    scale = CostScale.of(history.Y, maximize=problem.maximize)
-    variances = None if history.std is None else scale.forward_std(history.Y, history.std) ** 2
-    fitted = fit(problem.model, history.X, scale.forward(history.Y), variances=variances, start=start)
-    limits = _Limits.of(problem.space, history)
-    search = _Searcher(problem, generator, SOLVERS[solver], limits)
+    model = Model.of(problem, history, start)
+    fitted = model.fitted
+    search = _Searcher(problem, generator, SOLVERS[solver], model.limits)
     while len(out) < count:
         taken = _taken(history, out)
         pending = torch.cat([history.pending, *_rows(out)])
@@ -102,10 +99,11 @@ def suggest(
             note = "the model's best points are known already"
             out.append(_filling(problem, taken, generator, "fallback", note))
         else:
-            assert fitted.posterior is not None
-            mean, std = _predict(fitted.posterior, scale, place.row)
+            row = place.row.unsqueeze(0)
+            mean, std = model.predict(row)
+            chances = model.limits.chances(row)
             with torch.no_grad():
-                value = float(promise(place.row.unsqueeze(0)))
+                value = float(promise(row))
             out.append(
                 Suggestion(
                     place.row,
@@ -113,9 +111,9 @@ def suggest(
                     "model",
                     acquisition=problem.acquisition,
                     value=value,
-                    mean=mean,
-                    std=std,
-                    feasible=limits.chance(place.row),
+                    mean=float(mean),
+                    std=float(std),
+                    feasible=None if chances is None else float(chances),
                     note=None if fitted.status is FitStatus.CONVERGED else fitted.status.value,
                     hyperparameters=fitted.hyperparameters,
                 )
@@ -129,64 +127,15 @@ def recommend(
     """The point with the best posterior mean over the whole domain; None without a usable model."""
     if len(history.Y) < 2:
         return None
-    scale = CostScale.of(history.Y, maximize=problem.maximize)
-    variances = None if history.std is None else scale.forward_std(history.Y, history.std) ** 2
-    posterior = fit(problem.model, history.X, scale.forward(history.Y), variances=variances, start=start).posterior
+    model = Model.of(problem, history, start)
+    posterior = model.fitted.posterior
     if posterior is None:
         return None
-    generator, limits = torch.Generator().manual_seed(seed), _Limits.of(problem.space, history)
-    search = _Searcher(problem, generator, integers.maximize, limits)
+    search = _Searcher(problem, torch.Generator().manual_seed(seed), integers.maximize, model.limits)
     found = search(LowMean(posterior, problem.space.manifold), posterior, problem.space.rows([]))
     assert found is not None, "with nothing taken, the best end of the search is free"
-    mean, std = _predict(posterior, scale, found.row)
-    return Recommendation(found.point, mean, std)
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """What failed and abandoned points take from the promise of others.
-
-    Attributes:
-        space: The search space.
-        feasible: Posterior of the model of failures; None while nothing has failed.
-        repulsion: From abandoned points; None without any.
-    """
-
-    space: Space
-    feasible: Posterior | None
-    repulsion: Repulsion | None
-
-    @classmethod
-    def of(cls, space: Space, history: History) -> _Limits:
-        feasible = repulsion = None
-        if len(history.failed):
-            feasible = feasibility(space, history.X, history.failed)
-        if len(history.abandoned):
-            repulsion = Repulsion.of(space, history.abandoned)
-        return cls(space, feasible, repulsion)
-
-    def added_to(self, objective: Objective) -> Objective:
-        """Logarithms of chances and of promises add up."""
-        terms = [objective]
-        if self.feasible is not None:
-            terms.append(Promise(self.feasible, log_feasible, self.space.manifold))
-        if self.repulsion is not None:
-            terms.append(self.repulsion)
-        return Sum(terms) if len(terms) > 1 else objective
-
-    def narrowed(self, domain: Domain, least: float) -> Domain:
-        """The part where points fail with no more than so much of a chance."""
-        if self.feasible is None or least == 0:
-            return domain
-        return domain.narrowed(Promise(self.feasible, margin(least), self.space.manifold))
-
-    def chance(self, row: Float[Tensor, " d"]) -> float | None:
-        """Probability that the point does not fail."""
-        if self.feasible is None:
-            return None
-        with torch.no_grad():
-            means, std = self.feasible.means_std(row.unsqueeze(0))
-            return float(torch.exp(log_feasible(means, std, self.feasible.best).value))
+    mean, std = model.predict(found.row.unsqueeze(0))
+    return Recommendation(found.point, float(mean), float(std))
 
 
 @dataclass
@@ -196,7 +145,7 @@ class _Searcher:
     problem: Problem
     generator: torch.Generator
     solver: Solver
-    limits: _Limits
+    limits: Limits
     ends: Tensor | None = None
 
     def __call__(self, objective: Objective, posterior: Posterior, taken: Float[Tensor, "n d"]) -> CheckedPoint | None:
@@ -270,7 +219,10 @@ def _filling(
     kind: Literal["initial", "fallback"],
     note: str | None,
 ) -> Suggestion:
-    (place,) = _settled(problem.space, space_filling(problem.space.manifold, 1, taken=taken, generator=generator))
+    near = None
+    if kind == "initial" and problem.around is not None and problem.spread is not None:
+        near = Neighbourhood(problem.around, problem.spread)
+    (place,) = _settled(problem.space, space_filling(problem.domain, 1, taken=taken, generator=generator, near=near))
     return Suggestion(place.row, place.point, kind, note=note)
 
 
@@ -278,10 +230,3 @@ def _settled(space: Space, rows: Float[Tensor, "b d"]) -> list[CheckedPoint]:
     """The rows as they will be read back: on the manifold, in the domain, and through JSON."""
     clamped = space.manifold.clamp(space.manifold.nearest(rows))
     return [space.check(space.point(row)) for row in clamped]
-
-
-def _predict(posterior: Posterior, scale: CostScale, row: Float[Tensor, " d"]) -> tuple[float, float]:
-    """Mean and standard deviation in the unit of the cost."""
-    with torch.no_grad():
-        mean, std = posterior.mean_std(row.unsqueeze(0))
-    return float(scale.backward(mean)), float(scale.backward_std(mean, std))

@@ -27,7 +27,8 @@ class Problem:
         acquisition: Name in ``PROMISES``.
         initial_size: Points of the space-filling design that comes before the model.
         around: (d,) row of a known good start, the first point of the design; None for none.
-        spread: Geodesic radius about ``around`` in which the rest of the design lies; None for the whole domain.
+        spread: How far from ``around`` the rest of the design may lie, relative to each factor's diameter; None for
+            anywhere.
         maximize: Whether large costs are good.
         noise: Whether the noise of costs is inferred, or zero but for what observations say.
         ard: Whether vectors of reals and angles have a lengthscale for each coordinate.

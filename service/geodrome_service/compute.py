@@ -39,6 +39,7 @@ class Question:
         acquisition: How points are valued.
         initial_size: Size of the initial design.
         around: First point of the initial design.
+        spread: How far from it the others may be; None for anywhere.
         maximize: Whether larger costs are better.
         observed: Points that have a cost, each as often as it was measured.
         costs: Their costs, as they were told.
@@ -54,6 +55,7 @@ class Question:
     acquisition: str
     initial_size: int
     around: Any
+    spread: float | None
     maximize: bool
     observed: list[Any]
     costs: list[float]
@@ -202,6 +204,7 @@ def _posed(question: Question) -> tuple[Problem, History]:
         acquisition=question.acquisition,
         initial_size=question.initial_size,
         around=None if question.around is None else space.check(question.around).row,
+        spread=question.spread,
         maximize=question.maximize,
     )
     history = History(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 from geodrome_core import space_from_spec
-from geodrome_core.initial import space_filling
+from geodrome_core.initial import Neighbourhood, space_filling
+from geodrome_core.search.domain import Domain
 
 from tests.core.spaces import SPACES
 
@@ -21,7 +22,7 @@ def test_designs_spread_wider_than_random_points(name):
     none = manifold.random(0, torch.Generator())
     pairs = [
         (
-            smallest_gap(space_filling(manifold, 8, taken=none, generator=torch.Generator().manual_seed(seed))),
+            smallest_gap(space_filling(Domain(manifold), 8, taken=none, generator=torch.Generator().manual_seed(seed))),
             smallest_gap(manifold.random(8, torch.Generator().manual_seed(seed))),
         )
         for seed in range(10)
@@ -35,7 +36,7 @@ def test_a_new_point_keeps_away_from_the_taken_ones(name):
     manifold = space_from_spec(SPACES[name]).manifold
     taken = manifold.random(1, torch.Generator().manual_seed(0)).repeat(3, 1)
 
-    points = space_filling(manifold, 1, taken=taken, generator=torch.Generator().manual_seed(0))
+    points = space_filling(Domain(manifold), 1, taken=taken, generator=torch.Generator().manual_seed(0))
 
     assert manifold.contains(points).all()
     assert manifold.distance(points[0], taken[0]) > 0.25 * manifold.diameter
@@ -45,6 +46,28 @@ def test_the_same_seed_gives_the_same_design():
     manifold = space_from_spec(SPACES["product"]).manifold
     none = manifold.random(0, torch.Generator())
 
-    first, second = (space_filling(manifold, 5, taken=none, generator=torch.Generator().manual_seed(4)) for _ in "ab")
+    first, second = (
+        space_filling(Domain(manifold), 5, taken=none, generator=torch.Generator().manual_seed(4)) for _ in "ab"
+    )
 
     assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_designs_about_a_point_stay_near_it_and_inside(name):
+    space = space_from_spec(SPACES[name])
+    manifold = space.manifold
+    center = manifold.random(1, torch.Generator().manual_seed(1))[0]
+    near = Neighbourhood(center, 0.1)
+
+    points = space_filling(
+        Domain(manifold), 12, taken=center.unsqueeze(0), generator=torch.Generator().manual_seed(0), near=near
+    )
+
+    assert manifold.contains(points).all()
+    for factor_name, factor in space.factors.items():
+        columns = manifold.columns[factor_name]
+        distances = factor.distance(points[:, columns], center[columns])
+        # Whole numbers are rounded, and moving into a domain may move past the center's other side.
+        assert (distances <= 0.1 * factor.diameter * 1.5).all()
+    assert manifold.distance(points, center).max() > 0.02 * manifold.diameter

@@ -203,6 +203,9 @@ def test_a_space_that_cannot_be_searched_is_refused(http, study_name, space, cod
         ({"owner": "me"}, "invalid-request", "/owner"),
         ({"initial_design": {"size": 0}}, "invalid-request", "/initial_design/size"),
         ({"initial_design": {"around": [0]}}, "invalid-point", "/initial_design/around"),
+        ({"initial_design": {"spread": 0.1}}, "invalid-request", "/initial_design"),
+        ({"initial_design": {"around": [0, 0], "spread": 1.5}}, "invalid-request", "/initial_design/spread"),
+        ({"kernel": {"nu": "guess"}}, "invalid-request", "/kernel/nu"),
         ({"initial_design": {"around": [0, 3]}}, "invalid-point", "/initial_design/around/1"),
     ],
 )

@@ -15,6 +15,7 @@ def question(study: Study, known: Observations, start: Json | None) -> Question:
         acquisition=study.acquisition["type"],
         initial_size=study.initial_design["size"],
         around=study.initial_design["around"],
+        spread=study.initial_design.get("spread"),
         maximize=study.objective["goal"] == "maximize",
         observed=known.observed,
         costs=known.costs,
