@@ -23,7 +23,7 @@ from geodrome_core.promises import PROMISES
 from geodrome_core.search import integers, pymanopt_solver
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import Objective
-from geodrome_core.search.starts import starts
+from geodrome_core.search.starts import candidates, starts
 from geodrome_core.search.trust_region import Search
 
 SAME_POINT = 1e-6
@@ -149,7 +149,10 @@ class _Searcher:
     ends: Tensor | None = None
 
     def __call__(self, objective: Objective, posterior: Posterior, taken: Float[Tensor, "n d"]) -> CheckedPoint | None:
-        """Best maximum of the objective that is no taken point; None if all ends are taken."""
+        """Best maximum of the objective that is no taken point, or else the best such point of those looked at.
+
+        None where every point is taken: of a few whole numbers.
+        """
         space, domain = self.problem.space, self.problem.domain
         narrowed = self.limits.narrowed(domain, self.problem.caution)
         objective = self.limits.added_to(objective)
@@ -158,17 +161,26 @@ class _Searcher:
         chosen, domain = starts(objective, domain, incumbents, self.generator, narrowed=narrowed)
         found = self.solver(objective, domain, chosen)
         self.ends = found.points
-        settled = _settled(space, found.points)
-        with torch.no_grad():
-            order = objective(torch.stack([end.row for end in settled])).argsort(descending=True, stable=True)
-        for index in order.tolist():
-            if _is_new(domain, settled[index].row, taken):
-                return settled[index]
-        return None
+        best_end = _best_new(_settled(space, found.points), objective, domain, taken)
+        if best_end is not None:
+            return best_end
+        looked_at = candidates(domain, incumbents, self.generator)
+        return _best_new(_settled(space, looked_at), objective, domain, taken)
 
 
-def _is_new(domain: Domain, row: Float[Tensor, " d"], taken: Float[Tensor, "n d"]) -> bool:
-    return len(taken) == 0 or float(domain.manifold.distance(row, taken).min()) > SAME_POINT
+def _best_new(
+    places: list[CheckedPoint], objective: Objective, domain: Domain, taken: Float[Tensor, "n d"]
+) -> CheckedPoint | None:
+    """The place of largest value that is no taken point."""
+    rows = torch.stack([place.row for place in places])
+    with torch.no_grad():
+        new = torch.arange(len(rows))
+        if len(taken):
+            new = torch.nonzero(domain.manifold.distance(rows.unsqueeze(1), taken).amin(-1) > SAME_POINT).flatten()
+        if len(new) == 0:
+            return None
+        values = objective(rows[new]).nan_to_num(nan=-torch.inf)
+    return places[int(new[values.argmax()])]
 
 
 def _rows(out: list[Suggestion]) -> list[Tensor]:

@@ -291,3 +291,16 @@ def test_a_batch_of_every_acquisition_is_one_of_distinct_points(acquisition):
     gaps = space.manifold.distance(rows.unsqueeze(1), rows) + 9 * torch.eye(32, dtype=torch.float64)
     assert gaps.min() > 1e-3
     assert {item.kind for item in items} == {"model"}
+
+
+@pytest.mark.parametrize("name", ["real", "count", "ball2", "cap2"])
+def test_where_the_best_point_is_out_already_the_next_best_follows(name):
+    """The costs fall evenly towards a border: every search ends at one and the same point."""
+    space = space_from_spec(SPACES[name])
+    X = space.manifold.random(8, torch.Generator().manual_seed(0))
+    none = X[:0]
+
+    items = suggest(Problem(space), History(X, X[:, 0], pending=none, failed=none, abandoned=none), 5, seed=0)
+
+    assert {item.kind for item in items} == {"model"}
+    assert len({json.dumps(item.point) for item in items}) == 5

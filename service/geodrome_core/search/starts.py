@@ -48,14 +48,14 @@ def starts(
         The points, and the domain where they were chosen: the preferred part, unless none of the points lies there.
     """
     with torch.no_grad():
-        candidates = torch.cat([domain.random(UNIFORM, generator), near(domain, incumbents, generator)])
+        points = candidates(domain, incumbents, generator)
         if narrowed is not domain:
-            inside = ~narrowed.is_outside(candidates)
+            inside = ~narrowed.is_outside(points)
             if bool(inside.any()):
-                candidates, domain = candidates[inside], narrowed
-        values = objective(candidates).nan_to_num(nan=-torch.inf)
+                points, domain = points[inside], narrowed
+        values = objective(points).nan_to_num(nan=-torch.inf)
         order = values.argsort(descending=True, stable=True)
-        ranked = candidates[order[: 8 * count]]
+        ranked = points[order[: 8 * count]]
         apart = APART * domain.manifold.diameter
         chosen = [0]
         gaps = domain.manifold.distance(ranked[0], ranked)
@@ -68,6 +68,11 @@ def starts(
             chosen.append(index)
             gaps = torch.minimum(gaps, domain.manifold.distance(ranked[index], ranked))
         return ranked[chosen], domain
+
+
+def candidates(domain: Domain, incumbents: Float[Tensor, "i d"], generator: torch.Generator) -> Float[Tensor, "n d"]:
+    """Points that are looked at: of the whole domain, and about the incumbents."""
+    return torch.cat([domain.random(UNIFORM, generator), near(domain, incumbents, generator)])
 
 
 def near(domain: Domain, incumbents: Float[Tensor, "i d"], generator: torch.Generator) -> Float[Tensor, "n d"]:
