@@ -22,10 +22,15 @@ PACKAGES = ("geodrome", "torch", "gpytorch", "botorch", "numpy", "scipy", "robot
 
 def arguments(doc: str, *, quick: str) -> argparse.Namespace:
     """The command line of a benchmark: ``quick`` says what ``--quick`` leaves out."""
-    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help=quick)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the result goes")
-    return parser.parse_args()
+    return parser(doc, quick=quick).parse_args()
+
+
+def parser(doc: str, *, quick: str) -> argparse.ArgumentParser:
+    """What reads it, for benchmarks with more options."""
+    out = argparse.ArgumentParser(description=doc.partition("\n")[0])
+    out.add_argument("--quick", action="store_true", help=quick)
+    out.add_argument("--json", type=Path, metavar="FILE", help="where the result goes")
+    return out
 
 
 def use_one_thread() -> None:

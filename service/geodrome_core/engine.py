@@ -91,7 +91,10 @@ def suggest(
             out.append(_filling(problem, taken, generator, "fallback", fitted.status.value))
             continue
         promise = promised(problem.space, posterior, generator)
-        place = search(promise, posterior, taken)
+        # Chances of failures are logarithms, which add up with others only; the maxima are the same.
+        is_plain = problem.acquisition == "ei"
+        sought = PROMISES["log_ei"](problem.space, posterior, generator) if is_plain else promise
+        place = search(sought, posterior, taken)
         if place is None:
             note = "the model's best points are known already"
             out.append(_filling(problem, taken, generator, "fallback", note))

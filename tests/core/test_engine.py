@@ -226,6 +226,19 @@ def test_failed_points_are_not_asked_again():
     assert space.manifold.distance(item.row, failed.row) > 0.01
 
 
+@pytest.mark.parametrize("name", ["rotation3", "euclidean2"])
+def test_chances_of_failures_weigh_the_same_by_improvement_and_by_its_logarithm(name):
+    space, _, history = observed(name, 25)
+    failed = space.manifold.random(8, torch.Generator().manual_seed(1))
+    now = History(history.X, history.Y, pending=history.pending, failed=failed, abandoned=history.abandoned)
+
+    plain = suggest(Problem(space, acquisition="ei"), now, 2, seed=0)
+    logarithm = suggest(Problem(space, acquisition="log_ei"), now, 2, seed=0)
+
+    assert [item.point for item in plain] == [item.point for item in logarithm]
+    assert [item.value for item in plain] == pytest.approx([math.exp(item.value) for item in logarithm])
+
+
 def test_predictions_are_in_the_unit_of_the_cost():
     space, _, history = observed("sphere2", 30)
 
