@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from geodrome_core.geometry.space import CheckedPoint, Space
@@ -27,7 +27,9 @@ from geodrome_core.search.starts import candidates, starts
 from geodrome_core.search.trust_region import Search
 
 SAME_POINT = 1e-6
-"""Geodesic distance below which two points are one."""
+"""Geodesic distance below which two points are one; in domains smaller than 1, relative to their diameter."""
+
+NOTHING_NEW = "every point is known already; of all, this one promises most"
 
 FANTASIES = 16
 """Ways in which pending points may turn out, that improvement is averaged over."""
@@ -55,7 +57,7 @@ def suggest(
     start: Mapping[str, Any] | None = None,
     solver: Literal["trust_region", "pymanopt"] = "trust_region",
 ) -> tuple[Suggestion, ...]:
-    """The next ``count`` points, pairwise distinct and distinct from the pending ones.
+    """The next ``count`` points, pairwise distinct and distinct from all known ones as long as there are others.
 
     Space-filling points until ``initial_size`` points are out or known, and two of them have costs; then maxima of the
     acquisition function. Each point of a batch is chosen with those before it, and the pending ones, still out: their
@@ -95,29 +97,25 @@ def suggest(
         is_plain = problem.acquisition == "ei"
         sought = PROMISES["log_ei"](problem.space, posterior, generator) if is_plain else promise
         place = search(sought, posterior, taken)
-        if place is None:
-            note = "the model's best points are known already"
-            out.append(_filling(problem, taken, generator, "fallback", note))
-        else:
-            row = place.row.unsqueeze(0)
-            mean, std = model.predict(row)
-            chances = model.limits.chances(row)
-            with torch.no_grad():
-                value = float(promise(row))
-            out.append(
-                Suggestion(
-                    place.row,
-                    place.point,
-                    "model",
-                    acquisition=problem.acquisition,
-                    value=value,
-                    mean=float(mean),
-                    std=float(std),
-                    feasible=None if chances is None else float(chances),
-                    note=None if fitted.status is FitStatus.CONVERGED else fitted.status.value,
-                    hyperparameters=fitted.hyperparameters,
-                )
+        row = place.row.unsqueeze(0)
+        mean, std = model.predict(row)
+        chances = model.limits.chances(row)
+        with torch.no_grad():
+            value = float(promise(row))
+        out.append(
+            Suggestion(
+                place.row,
+                place.point,
+                "model",
+                acquisition=problem.acquisition,
+                value=value,
+                mean=float(mean),
+                std=float(std),
+                feasible=None if chances is None else float(chances),
+                note=_note(fitted, is_known=not len(_new(problem.domain, row, taken))),
+                hyperparameters=fitted.hyperparameters,
             )
+        )
     return tuple(out)
 
 
@@ -133,7 +131,6 @@ def recommend(
         return None
     search = _Searcher(problem, torch.Generator().manual_seed(seed), integers.maximize, model.limits)
     found = search(LowMean(posterior, problem.space.manifold), posterior, problem.space.rows([]))
-    assert found is not None, "with nothing taken, the best end of the search is free"
     mean, std = model.predict(found.row.unsqueeze(0))
     return Recommendation(found.point, float(mean), float(std))
 
@@ -148,24 +145,27 @@ class _Searcher:
     limits: Limits
     ends: Tensor | None = None
 
-    def __call__(self, objective: Objective, posterior: Posterior, taken: Float[Tensor, "n d"]) -> CheckedPoint | None:
+    def __call__(self, objective: Objective, posterior: Posterior, taken: Float[Tensor, "n d"]) -> CheckedPoint:
         """Best maximum of the objective that is no taken point, or else the best such point of those looked at.
 
-        None where every point is taken: of a few whole numbers.
+        Where every point is taken, of a few whole numbers, the best one once more.
         """
         space, domain = self.problem.space, self.problem.domain
         narrowed = self.limits.narrowed(domain, self.problem.caution)
         objective = self.limits.added_to(objective)
         best = posterior.at_observed.mean(-1).argsort(stable=True)[:INCUMBENTS]
         incumbents = posterior.X[best] if self.ends is None else torch.cat([posterior.X[best], self.ends])
-        chosen, domain = starts(objective, domain, incumbents, self.generator, narrowed=narrowed)
-        found = self.solver(objective, domain, chosen)
+        chosen, searched = starts(objective, domain, incumbents, self.generator, narrowed=narrowed)
+        found = self.solver(objective, searched, chosen)
         self.ends = found.points
-        best_end = _best_new(_settled(space, found.points), objective, domain, taken)
+        ends = _settled(space, found.points)
+        best_end = _best_new(ends, objective, domain, taken)
         if best_end is not None:
             return best_end
-        looked_at = candidates(domain, incumbents, self.generator)
-        return _best_new(_settled(space, looked_at), objective, domain, taken)
+        others = candidates(domain, incumbents, self.generator)
+        others = others[~searched.is_outside(others)]
+        next_best = _best_new(_settled(space, others), objective, domain, taken) if len(others) else None
+        return next_best or _best_new(ends, objective, domain, space.rows([])) or ends[0]
 
 
 def _best_new(
@@ -173,14 +173,26 @@ def _best_new(
 ) -> CheckedPoint | None:
     """The place of largest value that is no taken point."""
     rows = torch.stack([place.row for place in places])
+    new = _new(domain, rows, taken)
+    if len(new) == 0:
+        return None
     with torch.no_grad():
-        new = torch.arange(len(rows))
-        if len(taken):
-            new = torch.nonzero(domain.manifold.distance(rows.unsqueeze(1), taken).amin(-1) > SAME_POINT).flatten()
-        if len(new) == 0:
-            return None
         values = objective(rows[new]).nan_to_num(nan=-torch.inf)
     return places[int(new[values.argmax()])]
+
+
+def _new(domain: Domain, rows: Float[Tensor, "n d"], taken: Float[Tensor, "t d"]) -> Int[Tensor, " k"]:
+    """Which of the points are no taken ones."""
+    if len(taken) == 0:
+        return torch.arange(len(rows))
+    gaps = domain.manifold.distance(rows.unsqueeze(1), taken).amin(-1)
+    return torch.nonzero(gaps > SAME_POINT * min(1.0, domain.manifold.diameter)).flatten()
+
+
+def _note(fitted: Fit, *, is_known: bool) -> str | None:
+    """What a person should know of a suggestion."""
+    notes = [] if fitted.status is FitStatus.CONVERGED else [fitted.status.value]
+    return "; ".join(notes + [NOTHING_NEW] * is_known) or None
 
 
 def _rows(out: list[Suggestion]) -> list[Tensor]:
