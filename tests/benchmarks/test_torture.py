@@ -14,7 +14,7 @@ def test_a_few_studies_get_valid_suggestions(tmp_path):
     result = tmp_path / "torture.json"
 
     run = subprocess.run(
-        [sys.executable, SCRIPT, "--studies", "6", "--json", result],
+        [sys.executable, SCRIPT, "--seed", "48", "--studies", "9", "--json", result],
         capture_output=True,
         text=True,
         check=True,
@@ -23,7 +23,7 @@ def test_a_few_studies_get_valid_suggestions(tmp_path):
 
     written = json.loads(result.read_text())
     assert set(written["summary"]) == {"studies", "invalid", "errors", "fallbacks"}
-    assert written["summary"]["studies"] == len(written["rows"]) == 6
+    assert written["summary"]["studies"] == len(written["rows"]) == 9
     assert written["summary"]["invalid"] == written["summary"]["errors"] == 0
     assert "errors = 0" in run.stdout
     assert "CPU s of a suggestion: median" in run.stdout
