@@ -31,6 +31,11 @@ SAME_POINT = 1e-6
 
 NOTHING_NEW = "every point is known already; of all, this one promises most"
 
+NOT_SEARCHED = "the search lost its digits; this is the most promising of the points that were looked at"
+
+RETREATS = (1e-6, 1e-4, 1e-2, 1.0)
+"""Parts of the way back to its start that an end goes which rounding has put beyond an inequality."""
+
 FANTASIES = 16
 """Ways in which pending points may turn out, that improvement is averaged over."""
 
@@ -112,7 +117,7 @@ def suggest(
                 mean=float(mean),
                 std=float(std),
                 feasible=None if chances is None else float(chances),
-                note=_note(fitted, is_known=not len(_new(problem.domain, row, taken))),
+                note=_note(fitted, search, is_known=not len(_new(problem.domain, row, taken))),
                 hyperparameters=fitted.hyperparameters,
             )
         )
@@ -144,6 +149,7 @@ class _Searcher:
     solver: Solver
     limits: Limits
     ends: Tensor | None = None
+    has_failed: bool = False
 
     def __call__(self, objective: Objective, posterior: Posterior, taken: Float[Tensor, "n d"]) -> CheckedPoint:
         """Best maximum of the objective that is no taken point, or else the best such point of those looked at.
@@ -156,9 +162,12 @@ class _Searcher:
         best = posterior.at_observed.mean(-1).argsort(stable=True)[:INCUMBENTS]
         incumbents = posterior.X[best] if self.ends is None else torch.cat([posterior.X[best], self.ends])
         chosen, searched = starts(objective, domain, incumbents, self.generator, narrowed=narrowed)
-        found = self.solver(objective, searched, chosen)
-        self.ends = found.points
-        ends = _settled(space, found.points)
+        try:
+            self.ends, self.has_failed = self.solver(objective, searched, chosen).points, False
+        except torch.linalg.LinAlgError:  # type: ignore[attr-defined] (torch documents it, and does not list it)
+            # Points that are promising stay so, whatever becomes of the linear algebra on the way up from them.
+            self.ends, self.has_failed = chosen, True
+        ends = _settled_inside(space, domain, self.ends, chosen)
         best_end = _best_new(ends, objective, domain, taken)
         if best_end is not None:
             return best_end
@@ -171,9 +180,11 @@ class _Searcher:
 def _best_new(
     places: list[CheckedPoint], objective: Objective, domain: Domain, taken: Float[Tensor, "n d"]
 ) -> CheckedPoint | None:
-    """The place of largest value that is no taken point."""
+    """The place of largest value, within all inequalities, that is no taken point."""
     rows = torch.stack([place.row for place in places])
     new = _new(domain, rows, taken)
+    with torch.no_grad():
+        new = new[domain.contains(rows[new])]
     if len(new) == 0:
         return None
     with torch.no_grad():
@@ -189,10 +200,10 @@ def _new(domain: Domain, rows: Float[Tensor, "n d"], taken: Float[Tensor, "t d"]
     return torch.nonzero(gaps > SAME_POINT * min(1.0, domain.manifold.diameter)).flatten()
 
 
-def _note(fitted: Fit, *, is_known: bool) -> str | None:
+def _note(fitted: Fit, search: _Searcher, *, is_known: bool) -> str | None:
     """What a person should know of a suggestion."""
     notes = [] if fitted.status is FitStatus.CONVERGED else [fitted.status.value]
-    return "; ".join(notes + [NOTHING_NEW] * is_known) or None
+    return "; ".join(notes + [NOT_SEARCHED] * search.has_failed + [NOTHING_NEW] * is_known) or None
 
 
 def _rows(out: list[Suggestion]) -> list[Tensor]:
@@ -254,3 +265,20 @@ def _settled(space: Space, rows: Float[Tensor, "b d"]) -> list[CheckedPoint]:
     """The rows as they will be read back: on the manifold, in the domain, and through JSON."""
     clamped = space.manifold.clamp(space.manifold.nearest(rows))
     return [space.check(space.point(row)) for row in clamped]
+
+
+def _settled_inside(
+    space: Space, domain: Domain, ends: Float[Tensor, "b d"], starts: Float[Tensor, "b d"]
+) -> list[CheckedPoint]:
+    """The ends, settled; those that settling puts beyond an inequality go back towards their starts."""
+    manifold = domain.manifold
+    places = _settled(space, ends)
+    with torch.no_grad():
+        for share in RETREATS:
+            beyond = torch.nonzero(~domain.contains(torch.stack([place.row for place in places]))).flatten()
+            if len(beyond) == 0:
+                break
+            back = manifold.exp(ends[beyond], share * manifold.log(ends[beyond], starts[beyond]))
+            for index, place in zip(beyond.tolist(), _settled(space, back), strict=True):
+                places[index] = place
+    return places

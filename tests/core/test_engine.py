@@ -8,6 +8,7 @@ import math
 import pytest
 import torch
 from geodrome_core import History, Problem, recommend, space_from_spec, suggest, suggestion_seed
+from geodrome_core.engine import SOLVERS
 from geodrome_core.promises import PROMISES
 
 from tests.core.spaces import SPACES
@@ -304,3 +305,41 @@ def test_where_the_best_point_is_out_already_the_next_best_follows(name):
 
     assert {item.kind for item in items} == {"model"}
     assert len({json.dumps(item.point) for item in items}) == 5
+
+
+INEQUALITIES = {
+    "euclidean2": lambda x: 1.0 - x.sum(-1),
+    "spd2": lambda x: 4.0 - x[..., 0] - x[..., 3],
+    "rotation3": lambda x: 0.3 - x[..., 0],
+}
+
+
+@pytest.mark.parametrize("name", INEQUALITIES)
+def test_inequalities_hold_for_every_suggestion(name):
+    """The costs lead beyond them; on SPD(2) into the corner with a bound, from which rounding to float32 moves away."""
+    allowed = INEQUALITIES[name]
+    space = space_from_spec(SPACES[name])
+    for seed in range(4):
+        X = space.manifold.random(60, torch.Generator().manual_seed(seed))
+        X = X[allowed(X) >= 0][:8]
+        none = X[:0]
+        history = History(X, allowed(X), pending=none, failed=none, abandoned=none)
+
+        items = suggest(Problem(space, inequalities=[allowed]), history, 2, seed=seed)
+
+        assert (allowed(torch.stack([item.row for item in items])) >= 0).all()
+        assert {item.kind for item in items} == {"model"}
+
+
+def test_a_search_that_loses_its_digits_still_gives_a_promising_point(monkeypatch):
+    def fail(*_: object) -> None:
+        raise torch.linalg.LinAlgError("the matrix is singular")
+
+    monkeypatch.setitem(SOLVERS, "trust_region", fail)
+    space, _, history = observed("rotation3", 8)
+
+    (item,) = suggest(Problem(space), history, 1, seed=0)
+
+    assert item.kind == "model"
+    assert "lost its digits" in item.note
+    assert space.manifold.contains(item.row)
