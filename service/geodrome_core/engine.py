@@ -164,7 +164,7 @@ class _Searcher:
         chosen, searched = starts(objective, domain, incumbents, self.generator, narrowed=narrowed)
         try:
             self.ends, self.has_failed = self.solver(objective, searched, chosen).points, False
-        except torch.linalg.LinAlgError:  # type: ignore[attr-defined] (torch documents it, and does not list it)
+        except torch.linalg.LinAlgError:  # type: ignore[attr-defined]  # documented, not listed
             # Points that are promising stay so, whatever becomes of the linear algebra on the way up from them.
             self.ends, self.has_failed = chosen, True
         ends = _settled_inside(space, domain, self.ends, chosen)
