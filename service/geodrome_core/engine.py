@@ -19,7 +19,7 @@ from geodrome_core.limits import Limits
 from geodrome_core.model import Model
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
 from geodrome_core.promise import LowMean
-from geodrome_core.promises import PROMISES
+from geodrome_core.promises import PROMISES, SEARCHED_AS
 from geodrome_core.search import integers, pymanopt_solver
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import Objective
@@ -98,9 +98,8 @@ def suggest(
             out.append(_filling(problem, taken, generator, "fallback", fitted.status.value))
             continue
         promise = promised(problem.space, posterior, generator)
-        # Chances of failures are logarithms, which add up with others only; the maxima are the same.
-        is_plain = problem.acquisition == "ei"
-        sought = PROMISES["log_ei"](problem.space, posterior, generator) if is_plain else promise
+        other = SEARCHED_AS.get(problem.acquisition)
+        sought = PROMISES[other](problem.space, posterior, generator) if other else promise
         place = search(sought, posterior, taken)
         row = place.row.unsqueeze(0)
         mean, std = model.predict(row)

@@ -15,6 +15,9 @@ from geodrome_core.search.domain import Domain
 CANDIDATES = 32
 """Drawn for each point. More would push points to the border of a box, where most of its far places are."""
 
+PATIENCE = 30
+"""Times that candidates are drawn until one is new: of whole numbers, few may be left."""
+
 
 @dataclass(frozen=True)
 class Neighbourhood:
@@ -68,16 +71,25 @@ def space_filling(
     """
     points = taken
     for _ in range(count):
-        candidates = (
-            domain.random(CANDIDATES, generator) if near is None else near.random(domain, CANDIDATES, generator)
-        )
-        if len(points):
-            gaps = domain.manifold.distance(candidates.unsqueeze(1), points.unsqueeze(0))  # (candidates, points)
-            chosen = candidates[gaps.amin(-1).argmax()]
-        else:
-            chosen = candidates[0]
+        for _ in range(PATIENCE):
+            candidates = (
+                domain.random(CANDIDATES, generator) if near is None else near.random(domain, CANDIDATES, generator)
+            )
+            chosen, gap = _farthest(domain.manifold, candidates, points)
+            if gap > 0:
+                break
         points = torch.cat([points, chosen.unsqueeze(0)])
     return points[len(taken) :]
+
+
+def _farthest(
+    manifold: Manifold, candidates: Float[Tensor, "c d"], points: Float[Tensor, "n d"]
+) -> tuple[Float[Tensor, "d"], float]:
+    """The candidate farthest from all points, and how far that is; without points, the first."""
+    if len(points) == 0:
+        return candidates[0], torch.inf
+    gaps = manifold.distance(candidates.unsqueeze(1), points.unsqueeze(0)).amin(-1)
+    return candidates[gaps.argmax()], float(gaps.max())
 
 
 def _factors(manifold: Manifold) -> list[Manifold]:

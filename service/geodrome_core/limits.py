@@ -43,7 +43,11 @@ class Limits:
         return cls(space, feasible, repulsion)
 
     def added_to(self, objective: Objective) -> Objective:
-        """Logarithms of chances and of promises add up."""
+        """Logarithms of chances and of promises add up.
+
+        To promises that are no logarithms, a bound or a sample path, the chance adds a penalty in deviations of the
+        costs: of less than a quarter where points fail no more often than one in five.
+        """
         terms = [objective]
         if self.feasible is not None:
             terms.append(Promise(self.feasible, log_feasible, self.space.manifold))

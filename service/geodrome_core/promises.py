@@ -25,3 +25,6 @@ PROMISES: dict[str, Callable[[Space, Posterior, torch.Generator], Objective]] = 
     "thompson": SamplePath.draw,
 }
 """What a search maximizes, by its name on the wire; the last argument is the source of chance."""
+
+SEARCHED_AS = {"ei": "log_ei"}
+"""Whose maxima are those of another that a search finds better, and to which the logarithms of chances can be added."""

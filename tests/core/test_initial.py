@@ -71,3 +71,12 @@ def test_designs_about_a_point_stay_near_it_and_inside(name):
         # Whole numbers are rounded, and moving into a domain may move past the center's other side.
         assert (distances <= 0.1 * factor.diameter * 1.5).all()
     assert manifold.distance(points, center).max() > 0.02 * manifold.diameter
+
+
+def test_a_design_of_all_whole_numbers_has_each_of_them():
+    manifold = space_from_spec({"type": "integer", "bounds": [-3, 40]}).manifold
+    none = manifold.random(0, torch.Generator())
+
+    points = space_filling(Domain(manifold), 44, taken=none, generator=torch.Generator().manual_seed(0))
+
+    assert len(points.unique()) == 44

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from geodrome_core.geometry.slack import Slack, log_determinant
+from geodrome_core.geometry.slack import Slack, barrier
 
 
 class Manifold(ABC):
@@ -114,10 +114,7 @@ class Manifold(ABC):
 
     def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
         """Smooth function that falls to minus infinity at the border of the domain; zero without one."""
-        out = torch.zeros(x.shape[:-1], dtype=torch.float64)
-        for slack in self.slacks(x):
-            out = out + log_determinant(slack)
-        return out
+        return barrier(self.slacks(x), x.shape[:-1])
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Nearest point of the domain that stays inside it when it is rounded to float32.

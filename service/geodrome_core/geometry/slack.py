@@ -5,7 +5,7 @@ A bound on a number has the slack x - low, a 1 x 1 matrix; a bound on all eigenv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -26,6 +26,11 @@ class Slack:
     value: Float[Tensor, "b q k k"]
     slope: Float[Tensor, "b m q k k"]
     bend: Callable[[Tensor], Tensor]
+
+
+def barrier(slacks: Sequence[Tensor], shape: Sequence[int]) -> Tensor:
+    """Sum (*b) of the log determinants of slacks (*b q k k), of which there may be none, at points of a batch shape."""
+    return sum((log_determinant(slack) for slack in slacks), start=torch.zeros(tuple(shape), dtype=torch.float64))
 
 
 def log_determinant(slack: Float[Tensor, "*b q k k"]) -> Float[Tensor, "*b"]:

@@ -34,7 +34,13 @@ STOPPING = {"maxiter": MAX_ITERATIONS, "ftol": 1e-6, "gtol": 1e-4}
 """Of the log posterior per observation: a change that no prediction shows."""
 
 LENGTHSCALES = (1e-2, 1e2)
-"""The range in which kernels are exact."""
+"""The range in which kernels are exact to rounding."""
+
+SHORTEST = 1e-4
+"""In small domains: curved kernels are those of flat space there, to the lengthscale's square."""
+
+SHORT = 0.04
+"""Of the prior's median: a lengthscale that sees no more than single points, where the domain is small."""
 
 OUTPUTSCALES = (1e-2, 1e2)
 
@@ -221,7 +227,9 @@ def _evidence(spec: ModelSpec, kernel: Kernel, data: Observations) -> Evidence:
 
 def _bounds(evidence: Evidence, medians: Parameters) -> list[tuple[float, float]]:
     """Of the logarithms of the free parameters."""
-    bounds = [LENGTHSCALES] * len(medians.lengthscales) + [OUTPUTSCALES]
+    shortest, longest = LENGTHSCALES
+    bounds = [(min(shortest, max(SHORTEST, SHORT * median)), longest) for median in medians.lengthscales]
+    bounds += [OUTPUTSCALES]
     bounds += [NOISES] if evidence.given_noise is None else []
     bounds += [LEARNED_NU] if evidence.given_nu is None else []
     return [(math.log(low), math.log(high)) for low, high in bounds]

@@ -13,56 +13,11 @@ from torch import Tensor
 from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
-from geodrome_core.geometry.slack import Slack, are_indefinite, log_determinant
+from geodrome_core.geometry.slack import Slack, are_indefinite, barrier
 from geodrome_core.search.objective import Expanded, Objective
 
-
-def slacks_by_autograd(
-    manifold: Manifold, slacks: Callable[[Tensor], list[Tensor]], x: Float[Tensor, "b d"]
-) -> list[Slack]:
-    """Slacks whose expansion is not written down, one backward pass for each of their numbers."""
-    with torch.enable_grad():
-        xi = torch.zeros(len(x), manifold.dim, dtype=x.dtype, requires_grad=True)
-        values = slacks(manifold.retract(x, manifold.tangent(x, xi)))
-        out = []
-        for value in values:
-            rows = [
-                torch.autograd.grad(part.sum(), xi, create_graph=True, materialize_grads=True)[0]
-                for part in value.flatten(1).unbind(-1)
-            ]
-            slope = torch.stack(rows, -1)  # (b, m, q k k)
-
-            def bend(c: Tensor, slope: Tensor = slope) -> Tensor:
-                total = (slope * c.flatten(1).unsqueeze(-2)).sum(-1)  # (b, m)
-                if not total.requires_grad:
-                    return total.new_zeros(*total.shape, total.shape[-1])
-                lines = [
-                    torch.autograd.grad(total[:, i].sum(), xi, retain_graph=True, materialize_grads=True)[0]
-                    for i in range(total.shape[1])
-                ]
-                return torch.stack(lines, 1)
-
-            out.append(Slack(value.detach(), slope.detach().unflatten(-1, value.shape[1:]), bend))
-    return out
-
-
-def _slack_of(at: Expanded) -> Slack:
-    """What is left of a number, as a matrix."""
-    return Slack(
-        at.value[:, None, None, None], at.gradient[..., None, None, None], lambda c: c.squeeze(-1) * at.hessian
-    )
-
-
-def _along(slack: Slack, coordinates: Int[Tensor, " k"]) -> Slack:
-    """The slack in some of the coordinates."""
-    return Slack(
-        slack.value,
-        slack.slope.index_select(1, coordinates),
-        lambda c: slack.bend(c).index_select(-2, coordinates).index_select(-1, coordinates),
-    )
-
-
 HALVINGS = 40
+"""Of a step that leaves the domain: it is a millionth of a millionth then, and no step any more."""
 
 DRAWS = 100_000
 """Random points that are tried before a domain is said to be empty."""
@@ -169,10 +124,7 @@ class Domain:
 
     def barrier(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
         """Sum of the slacks' log determinants; minus infinity outside."""
-        out = torch.zeros(x.shape[:-1], dtype=torch.float64)
-        for slack in self.slacks(x):
-            out = out + log_determinant(slack)
-        return out
+        return barrier(self.slacks(x), x.shape[:-1])
 
     def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
         """What is left to all borders, to second order in the free coordinates."""
@@ -184,3 +136,48 @@ class Domain:
         if len(self.free) == self.manifold.dim:
             return found
         return [_along(slack, self.free) for slack in found]
+
+
+def slacks_by_autograd(
+    manifold: Manifold, slacks: Callable[[Tensor], list[Tensor]], x: Float[Tensor, "b d"]
+) -> list[Slack]:
+    """Slacks whose expansion is not written down, one backward pass for each of their numbers."""
+    with torch.enable_grad():
+        xi = torch.zeros(len(x), manifold.dim, dtype=x.dtype, requires_grad=True)
+        values = slacks(manifold.retract(x, manifold.tangent(x, xi)))
+        out = []
+        for value in values:
+            rows = [
+                torch.autograd.grad(part.sum(), xi, create_graph=True, materialize_grads=True)[0]
+                for part in value.flatten(1).unbind(-1)
+            ]
+            slope = torch.stack(rows, -1)  # (b, m, q k k)
+
+            def bend(c: Tensor, slope: Tensor = slope) -> Tensor:
+                total = (slope * c.flatten(1).unsqueeze(-2)).sum(-1)  # (b, m)
+                if not total.requires_grad:
+                    return total.new_zeros(*total.shape, total.shape[-1])
+                lines = [
+                    torch.autograd.grad(total[:, i].sum(), xi, retain_graph=True, materialize_grads=True)[0]
+                    for i in range(total.shape[1])
+                ]
+                return torch.stack(lines, 1)
+
+            out.append(Slack(value.detach(), slope.detach().unflatten(-1, value.shape[1:]), bend))
+    return out
+
+
+def _slack_of(at: Expanded) -> Slack:
+    """What is left of a number, as a matrix."""
+    return Slack(
+        at.value[:, None, None, None], at.gradient[..., None, None, None], lambda c: c.squeeze(-1) * at.hessian
+    )
+
+
+def _along(slack: Slack, coordinates: Int[Tensor, " k"]) -> Slack:
+    """The slack in some of the coordinates."""
+    return Slack(
+        slack.value,
+        slack.slope.index_select(1, coordinates),
+        lambda c: slack.bend(c).index_select(-2, coordinates).index_select(-1, coordinates),
+    )

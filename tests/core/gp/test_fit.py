@@ -229,3 +229,19 @@ def test_a_model_is_none_where_the_fit_failed():
     assert failed.posterior is None
     with pytest.raises(ValueError, match="positive definite"):
         _ = failed.model
+
+
+@pytest.mark.parametrize("radius", [1.0, 1e-2, 2e-3])
+def test_small_domains_are_learned_as_well_as_large_ones(radius):
+    space = space_from_spec({"type": "hyperbolic", "dim": 2, "radius": radius})
+    X, x = (space.manifold.random(count, generator(count)) for count in (25, 100))
+    center = space.manifold.random(1, generator(0))
+
+    def cost(points: torch.Tensor) -> torch.Tensor:
+        return (space.manifold.distance(points, center) / radius) ** 2
+
+    Y = cost(X)
+    posterior = fit(ModelSpec(space), X, (Y - Y.mean()) / Y.std()).posterior
+
+    error = posterior.mean_std(x)[0] - (cost(x) - Y.mean()) / Y.std()
+    assert float(error.square().mean().sqrt()) < 0.1
