@@ -82,7 +82,8 @@ def suggest(
     promised = PROMISES[problem.acquisition]
     generator = torch.Generator().manual_seed(seed)
     out: list[Suggestion] = []
-    known = sum(map(len, (history.X, history.pending, history.failed, history.abandoned)))
+    # A point that was measured twice is one point of the design.
+    known = len(_taken(history, out).unique(dim=0))
     while len(out) < count and (known + len(out) < problem.initial_size or len(history.Y) < 2):
         out.append(_initial(problem, _taken(history, out), generator))
     if len(out) == count:

@@ -343,3 +343,13 @@ def test_a_search_that_loses_its_digits_still_gives_a_promising_point(monkeypatc
     assert item.kind == "model"
     assert "lost its digits" in item.note
     assert space.manifold.contains(item.row)
+
+
+def test_a_point_that_was_measured_several_times_is_one_of_the_design():
+    space = space_from_spec(SPACES["rotation3"])
+    X = space.manifold.random(2, torch.Generator().manual_seed(0))
+    known = History(X.repeat(3, 1), torch.arange(6).double(), pending=X[:0], failed=X[:0], abandoned=X[:0])
+
+    items = suggest(Problem(space, initial_size=4), known, 3, seed=0)
+
+    assert [item.kind for item in items] == ["initial", "initial", "model"]
