@@ -24,7 +24,7 @@ from geodrome_core.features import PriorSample, features_for, prior_sample
 from geodrome_core.geometry.space import Space
 from geodrome_core.gp.posterior import Posterior
 from geodrome_core.kernels.parts import cross
-from geodrome_core.search.objective import ByAutograd, Expanded
+from geodrome_core.search.objective import ByDifferences, Expanded
 
 FEATURES = 1024
 """Of the prior's draw."""
@@ -66,10 +66,10 @@ class SamplePath:
 
     def expand(self, x: Float[Tensor, "b d"]) -> Expanded:
         """Values, gradients and Hessians."""
-        drawn = ByAutograd(self._drawn, self.space.manifold).expand(x)
+        drawn = ByDifferences(self._drawn, self.space.manifold).expand(x)
         k = self.posterior.expand_kernel(x)
         if k is None:
-            return ByAutograd(self, self.space.manifold).expand(x)
+            return ByDifferences(self, self.space.manifold).expand(x)
         weights = -self.posterior.outputscale * self.correction
         slope = (k.slope @ weights.unsqueeze(-1)).squeeze(-1)
         return Expanded(k.value @ weights, slope, k.bend(weights.expand(len(x), -1))) + drawn

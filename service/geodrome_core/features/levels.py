@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from geodrome_core.geometry.rotation import quaternion_to_matrix
+from geodrome_core.kernels.derivatives import with_derivatives
 from geodrome_core.kernels.heat import JacobiHeat, rotation_heat, sphere_heat
 from geodrome_core.kernels.matern import LOG_LAST, grid, grid_steps, weights
 
@@ -258,15 +259,34 @@ def rotation_levels(size: int = 3) -> Levels:
 def _jacobi(
     z: Float[Tensor, "*b k"], level: Int[Tensor, " k"], exponents: tuple[float, float]
 ) -> Float[Tensor, "*b k"]:
-    """P_level(z) / P_level(1), column by column; ``level`` ascends, and the recurrence goes on with what is left."""
-    done = [z[..., :0]]
-    before, now = torch.zeros_like(z), torch.ones_like(z)
+    """P_level(z) / P_level(1), column by column, for an ascending ``level``; differentiable twice."""
+    if not z.requires_grad:
+        return _recurred(z, level, exponents, 0)[0]
+    with torch.no_grad():
+        value, slope, bend = _recurred(z, level, exponents, 2)
+    return with_derivatives(value, [(slope, z)], [(bend, z, z)])
+
+
+def _recurred(
+    z: Float[Tensor, "*b k"], level: Int[Tensor, " k"], exponents: tuple[float, float], order: int
+) -> list[Float[Tensor, "*b k"]]:
+    """The polynomials and their derivatives up to ``order``; the recurrence goes on with the levels that are left."""
+    done: list[list[Tensor]] = [[z[..., :0]] for _ in range(order + 1)]
+    before = [torch.zeros_like(z) for _ in done]
+    now = [torch.ones_like(z), *(torch.zeros_like(z) for _ in range(order))]
     for n, count in enumerate(torch.bincount(level).tolist()):
-        done.append(now[..., :count])
-        before, now, z = (each[..., count:] for each in (before, now, z))
+        for found, one in zip(done, now, strict=True):
+            found.append(one[..., :count])
+        before, now = [each[..., count:] for each in before], [each[..., count:] for each in now]
+        z = z[..., count:]
         slope, constant, back = _recurrence(n, *exponents)
-        before, now = now, (slope * z + constant) * now - back * before
-    return torch.cat(done, -1)
+        line = slope * z + constant
+        # The product with a line has the k-th derivative  line P^(k) + k slope P^(k-1).
+        after = [line * one - back * old for one, old in zip(now, before, strict=True)]
+        for k in range(1, order + 1):
+            after[k] = after[k] + k * slope * now[k - 1]
+        before, now = now, after
+    return [torch.cat(found, -1) for found in done]
 
 
 def _recurrence(n: int, alpha: float, beta: float) -> tuple[float, float, float]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from geodrome_core.geometry.euclidean import FLOAT32_ROUNDING
 from geodrome_core.geometry.manifold import Manifold
-from geodrome_core.geometry.slack import Slack
+from geodrome_core.geometry.slack import Slack, of_number
 
 
 class Hyperbolic(Manifold):
@@ -121,7 +121,7 @@ class Hyperbolic(Manifold):
         share = -1 / (math.cosh(self.radius) - 1)
         slope = share * self.basis(x)[..., 0]
         bend = share * x[:, :1, None] * torch.eye(self.dim, dtype=x.dtype)
-        return [Slack(self.slacks(x)[0], slope[..., None, None, None], lambda c: c.squeeze(-1) * bend)]
+        return [of_number(self.slacks(x)[0].flatten(), slope, bend)]
 
     def clamp(self, x: Float[Tensor, "*b d"], *, margin: float = 0.0) -> Float[Tensor, "*b d"]:
         """Moved along the ray from the origin to the border, less what rounding to float32 can change."""

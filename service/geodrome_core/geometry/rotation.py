@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.ball import Ball, BallDomain, cap_angles, random_directions
+from geodrome_core.geometry.slack import Slack, of_number
 
 # Generators of so(3): HAT[i] turns about axis i, so that (axis vector) @ HAT is the skew matrix.
 HAT = torch.tensor(
@@ -19,6 +20,9 @@ HAT = torch.tensor(
     ],
     dtype=torch.float64,
 )
+
+# Their products, each with the mean of both orders.
+HAT_PRODUCTS = 0.5 * (torch.einsum("kij,ljh->klih", HAT, HAT) + torch.einsum("lij,kjh->klih", HAT, HAT))
 
 
 def skew(a: Float[Tensor, "*b 3"]) -> Float[Tensor, "*b 3 3"]:
@@ -175,6 +179,15 @@ class Rotation(BallDomain):
         """(cos t - cos r) / (1 - cos r) for the angle t and the radius r: |R - C|^2 is 4 (1 - cos t)."""
         chord = x - ball.center
         return 1 - (chord * chord).sum(-1) / (8 * math.sin(ball.radius / 2) ** 2)
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """R moves to R (I + A + A^2 / 2)."""
+        if self.ball is None:
+            return []
+        cosine = self.ball.center / (4 * math.sin(self.ball.radius / 2) ** 2)
+        inner = self._matrix(x).mT @ self._matrix(cosine)
+        bend = torch.einsum("bij,klij->bkl", inner, HAT_PRODUCTS)
+        return [of_number(self._depth(x, self.ball), self.basis(x) @ cosine, bend)]
 
     @staticmethod
     def _matrix(x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b 3 3"]:

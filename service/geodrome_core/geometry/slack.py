@@ -28,6 +28,11 @@ class Slack:
     bend: Callable[[Tensor], Tensor]
 
 
+def of_number(value: Float[Tensor, " b"], gradient: Float[Tensor, "b m"], hessian: Float[Tensor, "b m m"]) -> Slack:
+    """What is left of a number, as a matrix of one row."""
+    return Slack(value[:, None, None, None], gradient[..., None, None, None], lambda c: c.squeeze(-1) * hessian)
+
+
 def barrier(slacks: Sequence[Tensor], shape: Sequence[int]) -> Tensor:
     """Sum (*b) of the log determinants of slacks (*b q k k), of which there may be none, at points of a batch shape."""
     return sum((log_determinant(slack) for slack in slacks), start=torch.zeros(tuple(shape), dtype=torch.float64))

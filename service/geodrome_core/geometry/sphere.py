@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.ball import Ball, BallDomain, cap_angles, random_directions
+from geodrome_core.geometry.slack import Slack, of_number
 
 TINY = 1e-300
 """Keeps a division by an exact zero finite; the quotient is then multiplied by that zero."""
@@ -94,3 +95,11 @@ class Sphere(BallDomain):
         """(cos t - cos r) / (1 - cos r) for the angle t and the radius r, by the chord, which keeps all digits."""
         chord = x - ball.center
         return 1 - (chord * chord).sum(-1) / (2 * math.sin(ball.radius / 2)) ** 2
+
+    def slacks_around(self, x: Float[Tensor, "b d"]) -> list[Slack]:
+        """Great circles obey x'' = -|u|^2 x."""
+        if self.ball is None:
+            return []
+        cosine = self.ball.center / (2 * math.sin(self.ball.radius / 2) ** 2)
+        bend = -(x @ cosine)[:, None, None] * torch.eye(self.dim, dtype=x.dtype)
+        return [of_number(self._depth(x, self.ball), self.basis(x) @ cosine, bend)]

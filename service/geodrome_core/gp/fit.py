@@ -50,8 +50,8 @@ NOISES = (1e-8, 10.0)
 FEW = 300
 """Observations that decide where a fit to more of them begins."""
 
-DISAPPOINTING = 0.05
-"""How much likelier, per observation, another place must be than the last fit's for that to be left."""
+FEWEST = 100
+"""Observations that decide whether a fit to more than ``FEW`` begins where the last one ended."""
 
 START_NU = 1.5
 """Where a search for nu begins."""
@@ -171,16 +171,32 @@ def _search(evidence: Evidence, spec: ModelSpec, kernel: Kernel, start: Paramete
     count = len(evidence.data.Y)
     if count <= FEW:
         return _search_widely(evidence, medians, start)
-    some = torch.linspace(0, count - 1, FEW, dtype=torch.float64).round().long()
-    few = _evidence(spec, kernel, evidence.data.only(some))
-    found = _search_widely(few, medians, start)
-    # The last fit to almost all of them is nearer than one to some.
-    is_good = start is not None and few(_within(few.logarithms(start), few, medians))[0] < found.fun + DISAPPOINTING
-    return _descend(evidence, evidence.logarithms(start) if start and is_good else found.x, medians)
+
+    def of_some(size: int) -> Evidence:
+        some = torch.linspace(0, count - 1, size, dtype=torch.float64).round().long()
+        return _evidence(spec, kernel, evidence.data.only(some))
+
+    if start is not None:
+        # The last fit to almost all of them is nearer than one to some, unless other places look better.
+        fewest = of_some(FEWEST)
+        loss, _ = fewest(_within(fewest.logarithms(start), fewest, medians))
+        if loss < _looked_at(fewest, medians)[0][0]:
+            return _descend(evidence, evidence.logarithms(start), medians)
+    return _descend(evidence, _search_widely(of_some(FEW), medians, start).x, medians)
 
 
 def _search_widely(evidence: Evidence, medians: Parameters, start: Parameters | None) -> Any:
     """The best optimum from the given start, or without one from the best two of the fixed lengthscales."""
+    fixed = _looked_at(evidence, medians)
+    if start is None:
+        return min((_descend(evidence, t, medians) for _, t in fixed[:2]), key=lambda found: found.fun)
+    found = _descend(evidence, evidence.logarithms(start), medians)
+    loss, t = fixed[0]
+    return min((found, _descend(evidence, t, medians)), key=lambda one: one.fun) if loss < found.fun else found
+
+
+def _looked_at(evidence: Evidence, medians: Parameters) -> list[tuple[float, np.ndarray]]:
+    """A few fixed places and their losses, the best first."""
 
     def place(reach: float, noise: float) -> np.ndarray:
         lengthscales = tuple(reach * scale for scale in medians.lengthscales)
@@ -193,12 +209,7 @@ def _search_widely(evidence: Evidence, medians: Parameters, start: Parameters | 
         losses = [evidence(t)[0] for t in places]
         best = int(np.argmin(losses))
         fixed.append((losses[best], places[best]))
-    fixed.sort(key=lambda pair: pair[0])
-    if start is None:
-        return min((_descend(evidence, t, medians) for _, t in fixed[:2]), key=lambda found: found.fun)
-    found = _descend(evidence, evidence.logarithms(start), medians)
-    loss, t = fixed[0]
-    return min((found, _descend(evidence, t, medians)), key=lambda one: one.fun) if loss < found.fun else found
+    return sorted(fixed, key=lambda pair: pair[0])
 
 
 def _descend(evidence: Evidence, start: np.ndarray, medians: Parameters) -> Any:

@@ -140,7 +140,7 @@ def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[
     of_size = _of_two if first.size == 2 else _of_three
     if math.prod(shape) <= CHUNK:
         return of_size(*columns)
-    is_one_set = first.level.shape == (*shape[:-1], 1) and len(shape) == 2
+    is_one_set = first.level.shape == (shape[0], 1) and second.level.shape == (1, shape[0])
     is_one_set = is_one_set and all(torch.equal(x, y.mT) for x, y in zip(*columns, strict=True))
     m, d = (torch.empty(shape, dtype=torch.float64) for _ in range(2))
     step = max(1, CHUNK * shape[0] // math.prod(shape))

@@ -13,8 +13,8 @@ from torch import Tensor
 from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
-from geodrome_core.geometry.slack import Slack, are_indefinite, barrier
-from geodrome_core.search.objective import Expanded, Objective
+from geodrome_core.geometry.slack import Slack, are_indefinite, barrier, of_number
+from geodrome_core.search.objective import Objective
 
 HALVINGS = 40
 """Of a step that leaves the domain: it is a millionth of a millionth then, and no step any more."""
@@ -132,7 +132,8 @@ class Domain:
         if found is None:
             found = slacks_by_autograd(self.manifold, self.manifold.slacks, x)
         for g in self.inequalities:
-            found.append(_slack_of(g.expand(x)))
+            at = g.expand(x)
+            found.append(of_number(at.value, at.gradient, at.hessian))
         if len(self.free) == self.manifold.dim:
             return found
         return [_along(slack, self.free) for slack in found]
@@ -165,13 +166,6 @@ def slacks_by_autograd(
 
             out.append(Slack(value.detach(), slope.detach().unflatten(-1, value.shape[1:]), bend))
     return out
-
-
-def _slack_of(at: Expanded) -> Slack:
-    """What is left of a number, as a matrix."""
-    return Slack(
-        at.value[:, None, None, None], at.gradient[..., None, None, None], lambda c: c.squeeze(-1) * at.hessian
-    )
 
 
 def _along(slack: Slack, coordinates: Int[Tensor, " k"]) -> Slack:

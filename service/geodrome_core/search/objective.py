@@ -13,6 +13,10 @@ from torch import Tensor
 from geodrome_core.geometry.manifold import Manifold
 
 
+STEP = 2e-6
+"""To the points where gradients are compared, relative to the manifold's diameter."""
+
+
 @dataclass(frozen=True)
 class Expanded:
     """A function at some points, with the gradient and Hessian of its pullback by the manifold's retraction.
@@ -93,6 +97,39 @@ class ByAutograd:
             )  # (m, b, m)
         hessian = rows.transpose(0, 1)
         return Expanded(value.detach(), gradient.detach(), 0.5 * (hessian + hessian.mT))
+
+
+@dataclass(frozen=True)
+class ByDifferences:
+    """A function of many parts, with gradients by autograd and Hessians by their differences.
+
+    That is several times cheaper than autograd's own Hessians, and as good for Newton's method: seven digits are right.
+
+    Attributes:
+        function: From points (b, d) to values (b,), each of its own point.
+        manifold: Gives basis and retraction.
+    """
+
+    function: Callable[[Tensor], Tensor]
+    manifold: Manifold
+
+    def __call__(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
+        """Values."""
+        return self.function(x)
+
+    def expand(self, x: Float[Tensor, "b d"]) -> Expanded:
+        """By one backward pass, at the points and on both sides of them along every axis."""
+        dim, step = self.manifold.dim, STEP * self.manifold.diameter
+        axes = step * torch.eye(dim, dtype=x.dtype)
+        axes = torch.cat([torch.zeros(1, dim, dtype=x.dtype), axes, -axes])
+        with torch.enable_grad():
+            xi = axes.unsqueeze(1).repeat(1, len(x), 1).requires_grad_()  # (1 + 2m, b, m)
+            here = x.expand(len(axes), *x.shape)
+            value = self.function(self.manifold.retract(here, self.manifold.tangent(here, xi)).flatten(0, 1))
+            (gradient,) = torch.autograd.grad(value.sum(), xi, materialize_grads=True)
+        ahead, behind = gradient[1 : 1 + dim], gradient[1 + dim :]
+        hessian = ((ahead - behind) / (2 * step)).transpose(0, 1)
+        return Expanded(value[: len(x)].detach(), gradient[0], 0.5 * (hessian + hessian.mT))
 
 
 @dataclass(frozen=True)

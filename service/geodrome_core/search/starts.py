@@ -21,8 +21,8 @@ NEAR = 16
 
 STARTS = 8
 
-APART = 0.05
-"""Distance between starts, relative to the domain's diameter, as long as there are others to choose from."""
+RANKED = 64
+"""Of all points that are looked at, the most promising, among which starts are chosen."""
 
 
 def starts(
@@ -55,18 +55,14 @@ def starts(
                 points, domain = points[inside], narrowed
         values = objective(points).nan_to_num(nan=-torch.inf)
         order = values.argsort(descending=True, stable=True)
-        ranked = points[order[: 8 * count]]
-        apart = APART * domain.manifold.diameter
-        chosen = [0]
-        gaps = domain.manifold.distance(ranked[0], ranked)
-        while len(chosen) < min(count, len(ranked)):
-            far = torch.nonzero(gaps > apart).flatten()
-            # The best of those far from all that are chosen, or else the farthest.
-            index = int(far[0]) if len(far) else int(gaps.argmax())
-            if float(gaps[index]) == 0:
-                break
-            chosen.append(index)
-            gaps = torch.minimum(gaps, domain.manifold.distance(ranked[index], ranked))
+        ranked = points[order[:RANKED]]
+        # A start is the best of its surroundings: far from all that are better, each of which leads up another hill.
+        gaps = torch.full((len(ranked), len(ranked)), torch.inf, dtype=torch.float64)
+        low, high = torch.tril_indices(len(ranked), len(ranked), offset=-1)
+        gaps[low, high] = domain.manifold.distance(ranked[low], ranked[high])
+        gaps = gaps.amin(-1)
+        chosen = gaps.argsort(descending=True, stable=True)[:count]
+        chosen = chosen[gaps[chosen] > 0].sort().values
         return ranked[chosen], domain
 
 

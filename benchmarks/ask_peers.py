@@ -1,0 +1,121 @@
+"""How others are asked for a point: each gets the observations as numbers in [0, 1], in a chart of the space.
+
+Each entry of ``PEERS`` takes points (n, m) of the unit cube, their costs and a seed, does all that needs no model, and
+returns the ask itself, whose time counts. Observations that an optimizer has seen before, it may have learned from: it
+is made anew for every ask.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import torch
+from geodrome_core import Space
+from torch import Tensor
+
+Ask = Callable[[], object]
+
+RESTARTS, LOOKED_AT = 10, 512
+"""Of BoTorch's search, as its tutorials have them."""
+
+
+def chart(space: Space, X: Tensor) -> Tensor:
+    """Points (n, d) as numbers (n, m) in [0, 1]: the coordinates of their logarithms at the first, scaled to a box.
+
+    That is rotation vectors, angles, logarithms of matrices; what lies near the cut locus is torn apart, as it is by
+    any other parametrization.
+    """
+    manifold = space.manifold
+    base = X[:1].expand_as(X)
+    steps = manifold.log(base, X)
+    axes = manifold.basis(base)
+    each = [manifold.inner(base, axes[:, index], steps) for index in range(manifold.dim)]
+    u = torch.stack(each, -1)
+    low, high = u.amin(0), u.amax(0)
+    return (u - low) / (high - low)
+
+
+def botorch(U: Tensor, Y: Tensor, seed: int) -> Ask:
+    """SingleTaskGP as it comes, and log EI by optimize_acqf."""
+    from botorch.acquisition import LogExpectedImprovement  # noqa: PLC0415 - a peer is imported where it is used
+    from botorch.fit import fit_gpytorch_mll  # noqa: PLC0415
+    from botorch.models import SingleTaskGP  # noqa: PLC0415
+    from botorch.optim import optimize_acqf  # noqa: PLC0415
+    from gpytorch.mlls import ExactMarginalLogLikelihood  # noqa: PLC0415
+
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, U.shape[1])
+
+    def ask() -> object:
+        torch.manual_seed(seed)
+        model = SingleTaskGP(U, -Y.unsqueeze(-1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        acquisition = LogExpectedImprovement(model, best_f=model.outcome_transform(-Y.unsqueeze(-1))[0].max())
+        return optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=LOOKED_AT)
+
+    return ask
+
+
+def optuna(U: Tensor, Y: Tensor, seed: int) -> Ask:
+    """GPSampler."""
+    import optuna as library  # noqa: PLC0415
+
+    library.logging.set_verbosity(library.logging.ERROR)
+    names = [f"u{index}" for index in range(U.shape[1])]
+    ranges = {name: library.distributions.FloatDistribution(0, 1) for name in names}
+    study = library.create_study(sampler=library.samplers.GPSampler(seed=seed))
+    study.add_trials(
+        [
+            library.trial.create_trial(
+                params=dict(zip(names, row, strict=True)), distributions=ranges, value=cost
+            )
+            for row, cost in zip(U.tolist(), Y.tolist(), strict=True)
+        ]
+    )
+
+    def ask() -> object:
+        trial = study.ask()
+        return [trial.suggest_float(name, 0, 1) for name in names]
+
+    return ask
+
+
+def ax(U: Tensor, Y: Tensor, seed: int) -> Ask:
+    """The client with its usual ("fast") strategy."""
+    from ax.api.client import Client  # noqa: PLC0415
+    from ax.api.configs import RangeParameterConfig  # noqa: PLC0415
+
+    names = [f"u{index}" for index in range(U.shape[1])]
+    client = Client(random_seed=seed)
+    client.configure_experiment(
+        parameters=[RangeParameterConfig(name=name, bounds=(0.0, 1.0), parameter_type="float") for name in names]
+    )
+    client.configure_optimization(objective="-cost")
+    client.configure_generation_strategy(initialization_budget=0, initialize_with_center=False)
+    for row, cost in zip(U.tolist(), Y.tolist(), strict=True):
+        index = client.attach_trial(parameters=dict(zip(names, row, strict=True)))
+        client.complete_trial(trial_index=index, raw_data={"cost": cost})
+
+    def ask() -> object:
+        found = client.get_next_trials(max_trials=1)
+        (run,) = client._experiment.trials[max(found)].generator_runs  # noqa: SLF001 - nothing public tells
+        assert run._generator_key != "Sobol", "Ax did not use its model"  # noqa: SLF001
+        return found
+
+    return ask
+
+
+PEERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"botorch": botorch, "optuna": optuna, "ax": ax}
+
+
+def installed() -> list[str]:
+    """Names of the peers that can be imported."""
+    return [name for name in PEERS if find_spec(name)]
+
+
+def make_quiet() -> None:
+    """Peers warn and log a lot, of what does not matter to their times."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)

@@ -1,0 +1,173 @@
+"""Whether a suggestion is the maximum of its acquisition function: beside 200 restarts of the search, and pymanopt.
+
+    python benchmarks/search.py [--quick] [--posteriors N] [--json FILE]
+
+Each posterior is fitted to 5 to 80 random costs on one space: draws from a Gaussian process, at points of which half lie
+near the best ones, as late in a run. ``geodrome_core.suggest`` then maximizes log EI as it does for a user. The same
+function is maximized from 200 other starts, half of them uniform on the domain and half near the observed points of
+least mean, and by ``suggest(…, solver="pymanopt")``. A suggestion *reaches* if its log EI is within 1e-6 of the
+restarts' best; it is *beaten* if pymanopt's is larger by more. One thread.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import report
+import torch
+from geodrome_core import History, Problem, Space, space_from_spec, suggest
+from geodrome_core.gp.fit import ModelSpec
+from geodrome_core.gp.posterior import Posterior
+from geodrome_core.kernels.factory import for_space
+from geodrome_core.kernels.parts import parts_of
+from geodrome_core.model import Model
+from geodrome_core.promises import PROMISES
+from geodrome_core.search import integers
+from geodrome_core.search.starts import near
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+SPACES: dict[str, dict[str, Any]] = {
+    "sphere3": {"type": "sphere", "dim": 3},
+    "sphere5": {"type": "sphere", "dim": 5},
+    "rotation3": {"type": "rotation"},
+    "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10.0]},
+    "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10.0]},
+    "hyperbolic3": {"type": "hyperbolic", "dim": 3, "radius": 2.0},
+    "torus7": {"type": "torus", "dim": 7},
+    "pose": {"type": "product", "factors": {"p": {"type": "euclidean", "dim": 3, "bounds": [[-0.5, 0.5]] * 3}, "o": {"type": "rotation"}}},
+    "euclidean3": {"type": "euclidean", "dim": 3, "bounds": [[0, 1]] * 3},
+    "cap of sphere2": {"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 0.6}},
+    "spd2 x real x integer": {
+        "type": "product",
+        "factors": {
+            "gain": {"type": "spd", "dim": 2, "eigenvalues": [1.0, 100.0]},
+            "speed": {"type": "real", "bounds": [0.1, 10.0], "scale": "log"},
+            "steps": {"type": "integer", "bounds": [1, 12]},
+        },
+    },
+}
+
+POSTERIORS, QUICK = 200, 5
+
+RESTARTS = 200
+
+ENOUGH = 1e-6
+"""Of log EI."""
+
+
+def main() -> None:
+    """Maximize, print and write."""
+    parser = report.parser(__doc__, quick=f"{QUICK} posteriors on each space")
+    parser.add_argument("--posteriors", type=int, metavar="N", help=f"on each space; {POSTERIORS} without")
+    parser.add_argument("--spaces", nargs="*", default=list(SPACES), choices=SPACES, help="all without")
+    arguments = parser.parse_args()
+    report.use_one_thread()
+    count = arguments.posteriors or (QUICK if arguments.quick else POSTERIORS)
+    rows = [row for name in arguments.spaces for row in compared(name, count)]
+    totals = summary(rows)
+    show(rows)
+    report.write(arguments.json, rows=rows, summary=totals)
+
+
+def compared(name: str, count: int) -> Iterator[dict[str, Any]]:
+    """A row for each posterior of a space."""
+    space = space_from_spec(SPACES[name])
+    for seed in range(count):
+        problem, history = Problem(space), drawn(space, seed)
+        start = time.process_time()
+        (ours,) = suggest(problem, history, 1, seed=seed)
+        cpu_s = time.process_time() - start
+        (theirs,) = suggest(problem, history, 1, seed=seed, solver="pymanopt")
+        assert ours.value is not None and theirs.value is not None, (name, seed)
+        best = dense(problem, history, seed)
+        yield {
+            "method": "geodrome",
+            "space": name,
+            "seed": seed,
+            "n": len(history.Y),
+            "cpu_s": cpu_s,
+            "log_ei": ours.value,
+            "short": best - ours.value,
+            "pymanopt_ahead": theirs.value - ours.value,
+        }
+
+
+def drawn(space: Space, seed: int) -> History:
+    """A history whose costs are a draw from a Gaussian process, with noise or almost without."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def one_of(*values: float) -> float:
+        return values[int(torch.randint(len(values), (1,), generator=generator))]
+
+    manifold = space.manifold
+    count = int(torch.randint(5, 81, (1,), generator=generator))
+    X = manifold.random(max(count // 2, 3), generator)
+    kernel = for_space(space, nu=one_of(1.5, 2.5)).requires_grad_(requires_grad=False)
+    for part, factor in zip(parts_of(kernel), space.factors.values(), strict=True):
+        part.lengthscale = one_of(0.1, 0.2, 0.4) * factor.diameter
+    noise = one_of(1e-3, 1e-1)
+    while len(X) < count:
+        Y = costs(kernel, X, noise, torch.Generator().manual_seed(seed))
+        X = torch.cat([X, near(Problem(space).domain, X[Y.argsort()[:3]], generator)[: count - len(X)][:8]])
+    none = space.rows([])
+    return History(X, costs(kernel, X, noise, torch.Generator().manual_seed(seed)), none, none, none)
+
+
+def costs(kernel: Any, X: Tensor, noise: float, generator: torch.Generator) -> Tensor:
+    """Draws at the points; those at the first points are the same, however many follow."""
+    covariance = kernel(X).to_dense() + (noise**2 + 1e-9) * torch.eye(len(X), dtype=torch.float64)
+    draws = torch.randn(len(X), generator=generator, dtype=torch.float64)
+    return torch.linalg.cholesky(covariance) @ draws
+
+
+def dense(problem: Problem, history: History, seed: int) -> float:
+    """The largest log EI that the search finds from many starts."""
+    posterior = Model.of(problem, history).fitted.posterior
+    assert isinstance(posterior, Posterior)
+    generator = torch.Generator().manual_seed(10_000 + seed)
+    promise = PROMISES["log_ei"](problem.space, posterior, generator)
+    incumbents = posterior.X[posterior.at_observed.mean(-1).argsort(stable=True)[:10]]
+    uniform = problem.domain.random(RESTARTS // 2, generator)
+    about = torch.cat([near(problem.domain, incumbents, generator) for _ in range(3)])[: RESTARTS // 2]
+    found = integers.maximize(promise, problem.domain, torch.cat([uniform, about])).points
+    # As suggestions are: so far inside that rounding to float32 keeps them there.
+    return float(promise(problem.space.manifold.clamp(found)).max())
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The shares of suggestions that reach, and the number of those that pymanopt beats."""
+    out: dict[str, float] = {}
+    for name in dict.fromkeys(row["space"] for row in rows):
+        own = [row for row in rows if row["space"] == name]
+        out[f"{name}: reached"] = sum(row["short"] <= ENOUGH for row in own) / len(own)
+        out[f"{name}: beaten"] = sum(row["pymanopt_ahead"] > ENOUGH for row in own)
+    return out
+
+
+def show(rows: Sequence[dict[str, Any]]) -> None:
+    """Prints a table."""
+    table = Table("space", "posteriors", "reached", "largest shortfall", "beaten by pymanopt", "pymanopt behind", "CPU s")
+    for name in dict.fromkeys(row["space"] for row in rows):
+        own = [row for row in rows if row["space"] == name]
+        reached = sum(row["short"] <= ENOUGH for row in own)
+        beaten = sum(row["pymanopt_ahead"] > ENOUGH for row in own)
+        behind = sum(row["pymanopt_ahead"] < -ENOUGH for row in own)
+        table.add_row(
+            name,
+            str(len(own)),
+            f"{100 * reached / len(own):.1f} %",
+            f"{max(row['short'] for row in own):.2g}",
+            str(beaten),
+            str(behind),
+            f"{statistics.median(row['cpu_s'] for row in own):.3f}",
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
