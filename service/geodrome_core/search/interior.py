@@ -34,6 +34,9 @@ CENTRED = 0.3
 FALL, POWER = 0.2, 1.5
 """By what mu falls: by the first factor at least, and in the end to its own power."""
 
+ENOUGH = 10.0
+"""Times the last mu: the error in the second equation at which a start is done. Rounding may leave no smaller one."""
+
 TO_BORDER = 0.995
 """Part of a slack that one step may use up."""
 
@@ -80,7 +83,7 @@ def maximize_on_border(
         inverses = [torch.linalg.inv(slack.value) for slack in slacks]
         pull_left, gap = _errors(at, slacks, z, mu[active])
         least = LEAST * slope[active]
-        done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= least)
+        done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= ENOUGH * least)
         going = torch.nonzero(~done & (radius[active] > 1e-12 * largest)).flatten()
         if len(going) == 0:
             return points, iteration
