@@ -15,6 +15,8 @@ Source:
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -54,9 +56,13 @@ ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
 
 LIMIT = 80
 
-
 def maximize_on_border(
-    objective: Objective, domain: Domain, starts: Float[Tensor, "b d"], goal: Float[Tensor, " b"]
+    objective: Objective,
+    domain: Domain,
+    starts: Float[Tensor, "b d"],
+    goal: Float[Tensor, " b"],
+    *,
+    patience: float = math.inf,
 ) -> tuple[Float[Tensor, "b d"], int]:
     """Maximizes from points inside the domain towards its border; returns the ends, and the number of iterations.
 
@@ -65,6 +71,8 @@ def maximize_on_border(
         domain: Where to search; has slacks.
         starts: Points strictly inside.
         goal: Error in the first equation at which a start is done.
+        patience: Times the iterations of the first start that is done, after which the others end where they are,
+            unless it is better there.
     """
     points, now = starts, objective.expand(starts).along(domain.free)
     slope = now.gradient.norm(dim=-1).clamp_min(1e-300)
@@ -76,6 +84,7 @@ def maximize_on_border(
     largest = 0.5 * domain.manifold.diameter
     radius = torch.full_like(mu, largest / 4)
     active = torch.arange(len(points))
+    best, last = -math.inf, math.inf
     for iteration in range(LIMIT):
         here, at = points[active], now.some(active)
         slacks = domain.slacks_around(here)
@@ -84,7 +93,11 @@ def maximize_on_border(
         pull_left, gap = _errors(at, slacks, z, mu[active])
         least = LEAST * slope[active]
         done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= ENOUGH * least)
-        going = torch.nonzero(~done & (radius[active] > 1e-12 * largest)).flatten()
+        if bool(done.any()):
+            best = max(best, float(at.value[done].max()))
+            last = min(last, patience * iteration + 2)
+        going = ~done & (radius[active] > 1e-12 * largest) & ((iteration <= last) | (at.value > best))
+        going = torch.nonzero(going).flatten()
         if len(going) == 0:
             return points, iteration
         if len(going) < len(active):

@@ -56,11 +56,14 @@ class Tolerance:
 
     Attributes:
         gradient: Norm of the Riemannian gradient, relative to 1 + that at the start.
-        iterations: At most, for each barrier weight.
+        iterations: At most, inside.
+        patience: How long a start on the border is waited for when another one is done, in that one's iterations: late
+            starts nearly always end where an early one did. Infinite: until each is at its maximum.
     """
 
     gradient: float = 1e-6
     iterations: int = 50
+    patience: float = 1.5
 
 
 DEFAULT_TOLERANCE = Tolerance()
@@ -73,7 +76,7 @@ def maximize(
     *,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
 ) -> Search:
-    """Maximizes from all starts together; whole numbers stay as they are.
+    """Maximizes from all starts together; whole numbers stay as they are. The best end is a maximum.
 
     Args:
         objective: The function.
@@ -91,7 +94,8 @@ def maximize(
         if domain.has_border:
             pressing = torch.nonzero(ends.iterates.at.gradient.norm(dim=-1) > goal).flatten()
             if len(pressing):
-                better, more = _to_border(objective, domain, ends.iterates.some(pressing), goal[pressing])
+                pressed = ends.iterates.some(pressing)
+                better, more = _to_border(objective, domain, pressed, goal[pressing], tolerance.patience)
                 points = points.index_copy(0, pressing, better)
                 iterations += more
         return Search(points, objective(points), iterations)
@@ -122,10 +126,11 @@ class _Ends:
 
 
 def _to_border(
-    objective: Objective, domain: Domain, starts: _Iterates, goal: Float[Tensor, " b"]
+    objective: Objective, domain: Domain, starts: _Iterates, goal: Float[Tensor, " b"], patience: float
 ) -> tuple[Float[Tensor, "b d"], int]:
     """The better of each start, which presses on the border, and the end of a search from a bit inside."""
-    ends, iterations = maximize_on_border(objective, domain, domain.inside(starts.points, margin=MARGIN), goal)
+    inside = domain.inside(starts.points, margin=MARGIN)
+    ends, iterations = maximize_on_border(objective, domain, inside, goal, patience=patience)
     better = objective(ends) > starts.at.value
     return torch.where(better.unsqueeze(-1), ends, starts.points), iterations
 
