@@ -68,9 +68,7 @@ def optuna(U: Tensor, Y: Tensor, seed: int) -> Ask:
     study = library.create_study(sampler=library.samplers.GPSampler(seed=seed))
     study.add_trials(
         [
-            library.trial.create_trial(
-                params=dict(zip(names, row, strict=True)), distributions=ranges, value=cost
-            )
+            library.trial.create_trial(params=dict(zip(names, row, strict=True)), distributions=ranges, value=cost)
             for row, cost in zip(U.tolist(), Y.tolist(), strict=True)
         ]
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import combinations, product
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -19,6 +22,9 @@ ROUNDS = 30
 ALL = 64
 """Whole numbers of which each other one is tried in every step; of more, those at distances 1, 2, 4 and so on."""
 
+TOGETHER = 256
+"""Combinations of all whole numbers that are tried in every step; of more, those in which one or two change."""
+
 
 def maximize(
     objective: Objective,
@@ -29,8 +35,8 @@ def maximize(
 ) -> Search:
     """Maximizes over a product of manifolds and whole numbers; arguments and result as in ``trust_region.maximize``.
 
-    From each start, the continuous part is searched with the whole numbers fixed; then one of these changes, if that
-    leads to a larger value, and so on until no single change does.
+    From each start, the continuous part is searched with the whole numbers fixed; then these change, if that leads to a
+    larger value, and so on until no change does.
     """
     found = maximize_continuously(objective, domain, starts, tolerance=tolerance)
     columns = _columns(domain)
@@ -59,14 +65,43 @@ def _columns(domain: Domain) -> list[tuple[int, Integer]]:
     """Where whole numbers stand in a row."""
     if not isinstance(domain.manifold, Product):
         return [(0, domain.manifold)] if isinstance(domain.manifold, Integer) else []
-    product = domain.manifold
+    whole = domain.manifold
     return [
-        (product.columns[name].start, factor) for name, factor in product.factors.items() if isinstance(factor, Integer)
+        (whole.columns[name].start, factor) for name, factor in whole.factors.items() if isinstance(factor, Integer)
     ]
 
 
 def _moves(points: Float[Tensor, "b d"], columns: list[tuple[int, Integer]]) -> Float[Tensor, "b k d"]:
-    """The points with one of their whole numbers changed."""
+    """The points with other whole numbers: all, if these are few; or else one changed, or two a little."""
+    places = [column for column, _ in columns]
+    if math.prod(factor.steps + 1 for _, factor in columns) <= TOGETHER:
+        values = [torch.arange(factor.steps + 1, dtype=points.dtype) / factor.steps for _, factor in columns]
+        every = torch.cartesian_prod(*values).reshape(-1, len(columns))
+        out = points.unsqueeze(1).repeat(1, len(every), 1)
+        out[:, :, places] = every
+        return out
+    return torch.cat([_single(points, columns), *_pairs(points, columns)], 1)
+
+
+def _pairs(points: Float[Tensor, "b d"], columns: list[tuple[int, Integer]]) -> list[Float[Tensor, "b k d"]]:
+    """Two whole numbers go up or down by one or two."""
+    out = []
+    for (first, one), (second, other) in combinations(columns, 2):
+        for up, along in product((-2, -1, 1, 2), repeat=2):
+            moved = points.clone()
+            moved[:, first] = _counted(points[:, first] + up / one.steps, one)
+            moved[:, second] = _counted(points[:, second] + along / other.steps, other)
+            out.append(moved.unsqueeze(1))
+    return out
+
+
+def _counted(values: Tensor, factor: Integer) -> Tensor:
+    """The nearest whole numbers of the range."""
+    return torch.round(values.clamp(0, 1) * factor.steps) / factor.steps
+
+
+def _single(points: Float[Tensor, "b d"], columns: list[tuple[int, Integer]]) -> Float[Tensor, "b k d"]:
+    """One whole number changes."""
     out = []
     for column, factor in columns:
         if factor.steps <= ALL:
@@ -74,8 +109,8 @@ def _moves(points: Float[Tensor, "b d"], columns: list[tuple[int, Integer]]) -> 
         else:
             jumps = 2.0 ** torch.arange(factor.steps.bit_length(), dtype=points.dtype)
             now = points[:, column : column + 1]
-            values = (now + torch.cat([jumps, -jumps]) / factor.steps).clamp(0, 1)
+            values = now + torch.cat([jumps, -jumps]) / factor.steps
         moved = points.unsqueeze(1).repeat(1, values.shape[1], 1)
-        moved[:, :, column] = torch.round(values * factor.steps) / factor.steps
+        moved[:, :, column] = _counted(values, factor)
         out.append(moved)
     return torch.cat(out, 1)

@@ -56,6 +56,7 @@ ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
 
 LIMIT = 80
 
+
 def maximize_on_border(
     objective: Objective,
     domain: Domain,

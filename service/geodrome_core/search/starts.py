@@ -48,7 +48,8 @@ def starts(
         The points, and the domain where they were chosen: the preferred part, unless none of the points lies there.
     """
     with torch.no_grad():
-        points = candidates(domain, incumbents, generator)
+        # Of whole numbers, many candidates are the same.
+        points = candidates(domain, incumbents, generator).unique(dim=0)
         if narrowed is not domain:
             inside = ~narrowed.is_outside(points)
             if bool(inside.any()):

@@ -88,6 +88,18 @@ def test_expansions_are_finite_where_points_coincide_or_are_opposite(name):
         assert all(bool(torch.isfinite(part).all()) for part in parts)
 
 
+@pytest.mark.parametrize("name", ["SPD2", "SPD3"])
+def test_as_many_points_as_observations_are_no_set_with_itself(name):
+    """So many pairs that they are evaluated in chunks."""
+    x, y = random_rows(name, 140, seed=1), random_rows(name, 140)
+    kernel = kernel_of(name, nu=2.5, kappa=0.8)
+
+    expansion = around(kernel, y)
+
+    assert expansion is not None
+    assert_close(expansion(x).value, kernel(x, y).to_dense(), atol=1e-13, rtol=0)
+
+
 @pytest.mark.parametrize("name", sorted(BY_AUTOGRAD))
 def test_other_kernels_have_no_expansion(name):
     assert around(kernel_of(name, nu=2.5), random_rows(name, 2)) is None

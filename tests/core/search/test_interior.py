@@ -182,7 +182,21 @@ def test_a_maximum_inside_is_found_from_starts_that_press_on_the_border_at_first
 
 
 @pytest.mark.parametrize(
-    "name", ["real", "euclidean2", "spd2", "spd3", "compliance3", "ball2", "joints2", "count", "product"]
+    "name",
+    [
+        "real",
+        "euclidean2",
+        "cap2",
+        "ball3",
+        "spd2",
+        "spd3",
+        "compliance3",
+        "inertia3",
+        "ball2",
+        "joints2",
+        "count",
+        "product",
+    ],
 )
 def test_slacks_to_second_order_are_those_of_autograd(name):
     manifold = space_from_spec(SPACES[name]).manifold
