@@ -2,8 +2,8 @@
 
     python benchmarks/ask.py [--quick] [--spaces NAME …] [--counts N …] [--json FILE]
 
-Every method knows the same n costs at random points (smooth, with one optimum and some waves) and is asked for one point
-more: fit and search together, one thread, the median of the repeats after one ask of few points that does not count.
+Every method knows the same n costs at random points (smooth, with one optimum and some waves) and is asked for one more
+point: fit and search together, one thread, the median of the repeats after one ask of few points that does not count.
 ``geodrome`` begins its fit where that of all but the last point ended, as the service does; ``geodrome_cold`` does not.
 Others get a parametrization of the space by as many numbers as it has dimensions, see ``ask_peers``. The floor is 20
 evaluations of the log marginal likelihood and its gradient for a ready n x n Gram matrix: what a fit needs at least.

@@ -98,8 +98,8 @@ def ax(U: Tensor, Y: Tensor, seed: int) -> Ask:
 
     def ask() -> object:
         found = client.get_next_trials(max_trials=1)
-        (run,) = client._experiment.trials[max(found)].generator_runs  # noqa: SLF001 - nothing public tells
-        assert run._generator_key != "Sobol", "Ax did not use its model"  # noqa: SLF001
+        (run,) = client._experiment.trials[max(found)].generator_runs
+        assert run._generator_key != "Sobol", "Ax did not use its model"
         return found
 
     return ask

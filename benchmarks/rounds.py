@@ -1,10 +1,11 @@
-"""A long run of ask and tell on each space: how far points drift from their manifold, and whether they find the optimum.
+"""A long run of ask and tell on each space: how far points drift from their manifold, how near they get to the optimum.
 
     python benchmarks/rounds.py [--quick] [--rounds N] [--spaces NAME …] [--json FILE]
 
 Every suggestion goes through its JSON form, as it does over HTTP, and what is read back joins the history; its cost is
-the squared distance from a hidden optimum, with some noise. The *drift* of a point is the largest difference between its
-numbers and those of the nearest point of the manifold, relative to its largest number if that is above 1. One thread.
+the squared distance from a hidden optimum, with some noise. The *drift* of a point is the largest difference between
+its numbers and those of the nearest point of the manifold, relative to its largest number if that is above 1. One
+thread.
 """
 
 from __future__ import annotations

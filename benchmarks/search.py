@@ -2,11 +2,11 @@
 
     python benchmarks/search.py [--quick] [--posteriors N] [--json FILE]
 
-Each posterior is fitted to 5 to 80 random costs on one space: draws from a Gaussian process, at points of which half lie
-near the best ones, as late in a run. ``geodrome_core.suggest`` then maximizes log EI as it does for a user. The same
+Each posterior is fitted to 5 to 80 random costs on one space: draws from a Gaussian process, at points of which half
+lie near the best ones, as late in a run. ``geodrome_core.suggest`` then maximizes log EI as it does for users. The same
 function is maximized from 200 other starts, half of them uniform on the domain and half near the observed points of
-least mean, and, for every fifth posterior, by ``suggest(…, solver="pymanopt")``. A suggestion *reaches* if its log EI is
-within 1e-6 of the restarts' best; it is *beaten* if pymanopt's is larger by more. One thread.
+least mean, and, for every fifth posterior, by ``suggest(…, solver="pymanopt")``. A suggestion *reaches* if its log EI
+is within 1e-6 of the restarts' best; it is *beaten* if pymanopt's is larger by more. One thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Any
 import report
 import torch
 from geodrome_core import History, Problem, Space, space_from_spec, suggest
-from geodrome_core.gp.fit import ModelSpec
 from geodrome_core.gp.posterior import Posterior
 from geodrome_core.kernels.factory import for_space
 from geodrome_core.kernels.parts import parts_of

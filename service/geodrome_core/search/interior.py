@@ -16,9 +16,10 @@ Source:
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from geodrome_core.geometry.slack import Slack
@@ -85,7 +86,7 @@ def maximize_on_border(
     largest = 0.5 * domain.manifold.diameter
     radius = torch.full_like(mu, largest / 4)
     active = torch.arange(len(points))
-    best, last = -math.inf, math.inf
+    late = _LateStarts(patience)
     for iteration in range(LIMIT):
         here, at = points[active], now.some(active)
         slacks = domain.slacks_around(here)
@@ -94,10 +95,7 @@ def maximize_on_border(
         pull_left, gap = _errors(at, slacks, z, mu[active])
         least = LEAST * slope[active]
         done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= ENOUGH * least)
-        if bool(done.any()):
-            best = max(best, float(at.value[done].max()))
-            last = min(last, patience * iteration + 2)
-        going = ~done & (radius[active] > 1e-12 * largest) & ((iteration <= last) | (at.value > best))
+        going = ~done & (radius[active] > 1e-12 * largest) & late.are_awaited(iteration, at.value, done)
         going = torch.nonzero(going).flatten()
         if len(going) == 0:
             return points, iteration
@@ -134,6 +132,30 @@ def maximize_on_border(
             moved = _moved(slack, own, inverse, step, weight)
             each[active[kept]] = _safeguarded(moved, value, weight)[kept]
     return points, LIMIT
+
+
+@dataclass
+class _LateStarts:
+    """Which starts are waited for when another one is done: all for a while, and then those that are better already.
+
+    Attributes:
+        patience: Times the iterations of the first one.
+        last: The iteration after which it is over.
+        best: Value of the best that is done.
+    """
+
+    patience: float
+    last: float = math.inf
+    best: float = -math.inf
+
+    def are_awaited(
+        self, iteration: int, value: Float[Tensor, " b"], done: Bool[Tensor, " b"]
+    ) -> bool | Bool[Tensor, " b"]:
+        """Takes note of those that are done."""
+        if bool(done.any()):
+            self.best = max(self.best, float(value[done].max()))
+            self.last = min(self.last, self.patience * iteration + 2)
+        return True if iteration <= self.last else value > self.best
 
 
 def _force(slacks: list[Slack], multipliers: list[Tensor]) -> Float[Tensor, "b m"]:

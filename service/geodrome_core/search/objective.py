@@ -12,7 +12,6 @@ from torch import Tensor
 
 from geodrome_core.geometry.manifold import Manifold
 
-
 STEP = 2e-6
 """To the points where gradients are compared, relative to the manifold's diameter."""
 
