@@ -51,7 +51,7 @@ FEW = 300
 """Observations that decide where a fit to more of them begins."""
 
 FEWEST = 100
-"""Observations that decide whether a fit to more than ``FEW`` begins where the last one ended."""
+"""Observations that decide whether a fit to more begins where the last one ended, and nowhere else."""
 
 START_NU = 1.5
 """Where a search for nu begins."""
@@ -169,19 +169,19 @@ def _search(evidence: Evidence, spec: ModelSpec, kernel: Kernel, start: Paramete
     """
     medians = _medians(spec, kernel)
     count = len(evidence.data.Y)
-    if count <= FEW:
-        return _search_widely(evidence, medians, start)
 
     def of_some(size: int) -> Evidence:
         some = torch.linspace(0, count - 1, size, dtype=torch.float64).round().long()
         return _evidence(spec, kernel, evidence.data.only(some))
 
-    if start is not None:
-        # The last fit to almost all of them is nearer than one to some, unless other places look better.
+    if start is not None and count > FEWEST:
+        # The last fit to almost all of them is where to begin, unless other places look better.
         fewest = of_some(FEWEST)
         loss, _ = fewest(_within(fewest.logarithms(start), fewest, medians))
         if loss < _looked_at(fewest, medians)[0][0]:
             return _descend(evidence, evidence.logarithms(start), medians)
+    if count <= FEW:
+        return _search_widely(evidence, medians, start)
     return _descend(evidence, _search_widely(of_some(FEW), medians, start).x, medians)
 
 

@@ -9,6 +9,9 @@ from torch import Tensor
 NEWTON_STEPS = 12
 """On the multiplier; they converge quadratically, from within a factor sqrt(m) of the radius."""
 
+CLOSE = 1e-8
+"""Of the step's length to the radius: the Newton step from there has all digits."""
+
 
 def step_within(
     gradient: Float[Tensor, "b m"],
@@ -35,6 +38,8 @@ def step_within(
     along = torch.cat([torch.where(flat, 1e-12 * (1 + size), along[:, 0]).unsqueeze(-1), along[:, 1:]], -1)
     newton = -along / curvature.clamp_min(1e-300)
     inside = (curvature[:, 0] > 0) & (newton.norm(dim=-1) <= radius)
+    if bool(inside.all()):
+        return (axes @ newton.unsqueeze(-1)).squeeze(-1)
     # The multiplier is the shift that makes the lowest curvature zero, plus something small: kept apart, since near the
     # hard case the small part decides and would drown in the sum.
     lifted = curvature + (-curvature[:, :1]).clamp_min(0)
@@ -44,5 +49,7 @@ def step_within(
         step = -along / denominator
         excess = step.norm(dim=-1, keepdim=True) / radius.unsqueeze(-1) - 1
         small = small + excess * (step**2).sum(-1, keepdim=True) / (step**2 / denominator).sum(-1, keepdim=True)
+        if float(excess[~inside].abs().max()) < CLOSE:
+            break
     step = torch.where(inside.unsqueeze(-1), newton, -along / (lifted + small))
     return (axes @ step.unsqueeze(-1)).squeeze(-1)
