@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -49,10 +49,18 @@ class Panels:
         self.knots = ((low + high) / 2 + (high - low) / 2 * nodes).flatten()
         self._transform = chebyshev_transform(NODES)
 
-    def coefficients(self, values: Float[Tensor, "c k"]) -> Float[Tensor, "k c"]:
-        """The table of ``c`` functions from their values at the knots."""
-        panels = values.reshape(-1, self._count, NODES) @ self._transform.mT  # (c, panels, nodes)
-        return panels.permute(1, 2, 0).reshape(self._count * NODES, -1).contiguous()
+    def coefficients(
+        self, values: Float[Tensor, "c k"], panels: Int[Tensor, " u"] | None = None
+    ) -> Float[Tensor, "t c"]:
+        """The table of ``c`` functions from their values at the knots, or at those of some panels, the others zero."""
+        found = (values.unflatten(-1, (-1, NODES)) @ self._transform.mT).permute(1, 2, 0)  # (panels, nodes, c)
+        if panels is not None:
+            found = found.new_zeros(self._count, *found.shape[1:]).index_copy(0, panels, found)
+        return found.flatten(0, 1).contiguous()
+
+    def columns(self, panels: Int[Tensor, " u"]) -> Int[Tensor, " k"]:
+        """Which knots are those of some panels."""
+        return (NODES * panels.unsqueeze(-1) + torch.arange(NODES)).flatten()
 
     def evaluate(self, table: Float[Tensor, "k c"], w: Float[Tensor, " p"]) -> Float[Tensor, "p c"]:
         """Values of the tabulated functions at ``w``; beyond the panels, those at their ends. No gradients."""
@@ -102,6 +110,11 @@ class Located:
 
     count: int
     chunks: list[_Chunk]
+
+    @cached_property
+    def panels(self) -> Int[Tensor, " u"]:
+        """Those that the arguments lie on: no others are needed of a table for them."""
+        return torch.tensor(sorted({index for chunk in self.chunks for index, _, _ in chunk.runs}))
 
     def evaluate(self, table: Float[Tensor, "k c"]) -> Float[Tensor, "p c"]:
         """Values of the functions of one table; those of one argument do not depend on the others, in any digit."""

@@ -13,7 +13,7 @@ import math
 from functools import lru_cache
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from geodrome_core.kernels.heat import flat_heat
@@ -52,8 +52,10 @@ def rotated_mixtures(
     return flat, rotation
 
 
-def mixture_table(modes: HeatModes, nu: float, kappa: float, definition: Definition) -> Float[Tensor, "k c"]:
-    """M_0 and all M_r, then their derivatives in kappa and in nu: a table on the flat panels, in y / 2.
+def mixture_table(
+    modes: HeatModes, nu: float, kappa: float, definition: Definition, panels: Int[Tensor, " u"]
+) -> Float[Tensor, "k c"]:
+    """M_0 and all M_r, then their derivatives in kappa and in nu: a table on some of the flat panels, in y / 2.
 
     Made anew for each lengthscale of a fit: of the times, only the weights depend on it.
     """
@@ -69,8 +71,9 @@ def mixture_table(modes: HeatModes, nu: float, kappa: float, definition: Definit
     times, heats, factors = _fixed_times(modes, steps_per_octave(nu if definition == "paper" else nu + modes.dim / 2))
     found = weights(times, nu, kappa, definition)
     kept = found[0] > NEGLIGIBLE_WEIGHT
-    rows = [(part[kept, None] * factors[kept]).mT @ heats[kept] for part in found]
-    return flat.panels.coefficients(torch.cat(rows))
+    factors, heats = factors[kept], heats.index_select(1, flat.panels.columns(panels))[kept]
+    rows = [(part[kept, None] * factors).mT @ heats for part in found]
+    return flat.panels.coefficients(torch.cat(rows), panels)
 
 
 @lru_cache(maxsize=8)

@@ -112,7 +112,7 @@ def spd_of_scales(
     located = panels.at(half_square)
 
     def at(nu: float, kappa: Tensor) -> Scaled:
-        table = mixture_table(modes, nu, kappa.item(), definition)  # (k, 3 (1 + modes))
+        table = mixture_table(modes, nu, kappa.item(), definition, located.panels)  # (k, 3 (1 + modes))
         parts = [
             found[..., 0] + (found[..., 1:] @ own.unsqueeze(-1)).squeeze(-1)  # (p, 3)
             for found, own in zip(

@@ -16,8 +16,8 @@ from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.slack import Slack, are_indefinite, barrier, of_number
 from geodrome_core.search.objective import Objective
 
-HALVINGS = 40
-"""Of a step that leaves the domain: it is a millionth of a millionth then, and no step any more."""
+CUTS = 9
+"""Of a step that leaves the domain, to a half, a quarter of that and so on: in the end it is no step any more."""
 
 DRAWS = 100_000
 """Random points that are tried before a domain is said to be empty."""
@@ -81,15 +81,15 @@ class Domain:
     def shortened(
         self, x: Float[Tensor, "b d"], step: Float[Tensor, "b k"]
     ) -> tuple[Float[Tensor, "b k"], Float[Tensor, "b d"]]:
-        """Steps from points inside, halved until they stay strictly inside, and the points that they lead to."""
+        """Steps from points inside, cut until they stay strictly inside, and the points that they lead to."""
         trial = self.manifold.nearest(self.move(x, step))
         if not self.has_border:
             return step, trial
-        for _ in range(HALVINGS):
+        for cut in range(1, CUTS + 1):
             outside = self.is_outside(trial)
             if not bool(outside.any()):
                 break
-            step = torch.where(outside.unsqueeze(-1), 0.5 * step, step)
+            step = torch.where(outside.unsqueeze(-1), 0.5**cut * step, step)
             trial = self.manifold.nearest(self.move(x, step))
         return step, trial
 

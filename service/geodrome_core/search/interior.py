@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from geodrome_core.geometry.slack import Slack
@@ -65,6 +65,7 @@ def maximize_on_border(
     goal: Float[Tensor, " b"],
     *,
     patience: float = math.inf,
+    promised: Float[Tensor, " b"] | None = None,
 ) -> tuple[Float[Tensor, "b d"], int]:
     """Maximizes from points inside the domain towards its border; returns the ends, and the number of iterations.
 
@@ -74,7 +75,8 @@ def maximize_on_border(
         starts: Points strictly inside.
         goal: Error in the first equation at which a start is done.
         patience: Times the iterations of the first start that is done, after which the others end where they are,
-            unless it is better there.
+            unless it is better there, or was promised to be.
+        promised: Values that the starts have reached elsewhere on their hills.
     """
     points, now = starts, objective.expand(starts).along(domain.free)
     slope = now.gradient.norm(dim=-1).clamp_min(1e-300)
@@ -86,7 +88,7 @@ def maximize_on_border(
     largest = 0.5 * domain.manifold.diameter
     radius = torch.full_like(mu, largest / 4)
     active = torch.arange(len(points))
-    late = _LateStarts(patience)
+    late = _LateStarts(patience, promised)
     for iteration in range(LIMIT):
         here, at = points[active], now.some(active)
         slacks = domain.slacks_around(here)
@@ -95,7 +97,7 @@ def maximize_on_border(
         pull_left, gap = _errors(at, slacks, z, mu[active])
         least = LEAST * slope[active]
         done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= ENOUGH * least)
-        going = ~done & (radius[active] > 1e-12 * largest) & late.are_awaited(iteration, at.value, done)
+        going = ~done & (radius[active] > 1e-12 * largest) & late.are_awaited(iteration, active, at.value, done)
         going = torch.nonzero(going).flatten()
         if len(going) == 0:
             return points, iteration
@@ -140,22 +142,26 @@ class _LateStarts:
 
     Attributes:
         patience: Times the iterations of the first one.
+        promised: Values that the starts have reached elsewhere on their hills.
         last: The iteration after which it is over.
         best: Value of the best that is done.
     """
 
     patience: float
+    promised: Float[Tensor, " a"] | None
     last: float = math.inf
     best: float = -math.inf
 
     def are_awaited(
-        self, iteration: int, value: Float[Tensor, " b"], done: Bool[Tensor, " b"]
+        self, iteration: int, active: Int[Tensor, " b"], value: Float[Tensor, " b"], done: Bool[Tensor, " b"]
     ) -> bool | Bool[Tensor, " b"]:
-        """Takes note of those that are done."""
+        """Of the active starts; takes note of those that are done."""
         if bool(done.any()):
             self.best = max(self.best, float(value[done].max()))
             self.last = min(self.last, self.patience * iteration + 2)
-        return True if iteration <= self.last else value > self.best
+        if iteration <= self.last:
+            return True
+        return (value if self.promised is None else torch.maximum(value, self.promised[active])) > self.best
 
 
 def _force(slacks: list[Slack], multipliers: list[Tensor]) -> Float[Tensor, "b m"]:
@@ -206,7 +212,7 @@ def _followed(
     """The points that steps lead to, corrected so that slacks change as their derivatives say; and the steps.
 
     Along a curved border, straight steps would leave the domain at once. Where corrections do not help, steps are
-    halved.
+    cut.
     """
     targets = [s.value + torch.einsum("bmqkl,bm->bqkl", s.slope, step) for s in slacks]
     inverses = [torch.linalg.inv(target) for target in targets]

@@ -4,7 +4,7 @@ At an iterate x, tangent coordinates xi and a second-order retraction R make f(R
 gradient and Hessian at 0 are the Riemannian ones. Both are exact, and so is the solution of the quadratic model within
 the trust radius (an eigendecomposition, the hard case included).
 
-A step that would leave the domain is halved until it does not. Starts that press on its border go on from a bit inside
+A step that would leave the domain is cut until it does not. Starts that press on its border go on from a bit inside
 by an interior method, whose iterates stay strictly inside and converge to points on the border where the maximum lies
 there.
 
@@ -130,7 +130,7 @@ def _to_border(
 ) -> tuple[Float[Tensor, "b d"], int]:
     """The better of each start, which presses on the border, and the end of a search from a bit inside."""
     inside = domain.inside(starts.points, margin=MARGIN)
-    ends, iterations = maximize_on_border(objective, domain, inside, goal, patience=patience)
+    ends, iterations = maximize_on_border(objective, domain, inside, goal, patience=patience, promised=starts.at.value)
     better = objective(ends) > starts.at.value
     return torch.where(better.unsqueeze(-1), ends, starts.points), iterations
 

@@ -28,6 +28,18 @@ def test_a_table_has_the_values_of_the_functions():
     torch.testing.assert_close(wave, torch.cos(w), atol=1e-13, rtol=0.0)
 
 
+def test_a_table_of_the_panels_that_arguments_lie_on_serves_them():
+    w = torch.rand(300, generator=generator(0), dtype=torch.float64) + 0.3
+    located = PANELS.at(w)
+    values = torch.stack([torch.sqrt(PANELS.knots), torch.cos(PANELS.knots)])
+
+    some = PANELS.coefficients(values[:, PANELS.columns(located.panels)], located.panels)
+
+    assert len(located.panels) < 6
+    assert some.shape == table().shape
+    torch.testing.assert_close(located.evaluate(some), located.evaluate(table()), atol=1e-15, rtol=0)
+
+
 def test_beyond_the_ends_the_values_of_the_ends_are_kept():
     ends = torch.tensor([PANELS.smallest, 8 * (1 - 1e-15)], dtype=torch.float64)
     beyond = torch.tensor([0.0, 1e9], dtype=torch.float64)

@@ -17,6 +17,7 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.search.domain import Domain, slacks_by_autograd
+from geodrome_core.search.interior import maximize_on_border
 from geodrome_core.search.objective import ByAutograd
 from geodrome_core.search.trust_region import Search, Tolerance, maximize
 from scipy.optimize import linprog
@@ -67,20 +68,44 @@ def test_the_largest_trace_is_where_every_eigenvalue_is_largest(metric, size, se
     torch.testing.assert_close(found.values, (5 * a.trace()).expand(8), rtol=1e-7, atol=0)
 
 
+def hills(manifold: Manifold) -> ByAutograd:
+    """A function with several maxima, inside and on the border."""
+    waves = torch.randn(3, manifold.width, generator=generator(5), dtype=torch.float64)
+    waves = waves / (manifold.random(200, generator(6)) @ waves.T).std(0).unsqueeze(-1)
+    return ByAutograd(lambda x: (torch.sin(x @ waves.T) + 0.2 * x @ waves.T).sum(-1), manifold)
+
+
 @pytest.mark.parametrize("name", ["spd2", "spd3", "compliance3", "ball2", "product"])
 def test_the_best_end_is_the_same_when_late_starts_are_not_waited_for(name):
     """A function with several hills: what ends early is what all of them find, in fewer iterations."""
     manifold = space_from_spec(SPACES[name]).manifold
-    waves = torch.randn(3, manifold.width, generator=generator(5), dtype=torch.float64)
-    waves = waves / (manifold.random(200, generator(6)) @ waves.T).std(0).unsqueeze(-1)
-    hills = ByAutograd(lambda x: (torch.sin(x @ waves.T) + 0.2 * x @ waves.T).sum(-1), manifold)
+    objective = hills(manifold)
     starts = manifold.random(12, generator(7))
 
-    soon = maximize(hills, Domain(manifold), starts)
-    later = maximize(hills, Domain(manifold), starts, tolerance=FROM_EACH)
+    soon = maximize(objective, Domain(manifold), starts)
+    later = maximize(objective, Domain(manifold), starts, tolerance=FROM_EACH)
 
     assert soon.iterations < later.iterations
     assert soon.values.max().item() == pytest.approx(later.values.max().item(), abs=1e-6)
+
+
+def test_a_late_start_is_awaited_if_it_was_promised_to_be_better():
+    """What a start has reached outside of the search counts as much as where it is."""
+    manifold = space_from_spec(SPACES["spd2"]).manifold
+    domain = Domain(manifold)
+    objective = hills(manifold)
+    starts = manifold.clamp(manifold.random(12, generator(7)), margin=0.02)
+    goal = torch.full((12,), 1e-6, dtype=torch.float64)
+    waited, _ = maximize_on_border(objective, domain, starts, goal)
+    dropped, _ = maximize_on_border(objective, domain, starts, goal, patience=0.0)
+    late = int((objective(waited) - objective(dropped)).argmax())
+    promised = torch.full((12,), -math.inf, dtype=torch.float64)
+    promised[late] = math.inf
+
+    kept, _ = maximize_on_border(objective, domain, starts, goal, patience=0.0, promised=promised)
+
+    assert objective(dropped)[late] < objective(waited)[late] - 1e-3
+    assert objective(kept)[late].item() == pytest.approx(objective(waited)[late].item(), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
