@@ -26,24 +26,8 @@ import torch
 from geodrome_core import History, Problem, Space, space_from_spec, suggest
 from rich.console import Console
 from rich.table import Table
+from spaces import SPACES
 from torch import Tensor
-
-SPACES: dict[str, dict[str, Any]] = {
-    "sphere3": {"type": "sphere", "dim": 3},
-    "sphere5": {"type": "sphere", "dim": 5},
-    "rotation3": {"type": "rotation"},
-    "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10.0]},
-    "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10.0]},
-    "hyperbolic3": {"type": "hyperbolic", "dim": 3, "radius": 2.0},
-    "torus7": {"type": "torus", "dim": 7},
-    "pose": {
-        "type": "product",
-        "factors": {
-            "position": {"type": "euclidean", "dim": 3, "bounds": [[-0.5, 0.5]] * 3},
-            "orientation": {"type": "rotation"},
-        },
-    },
-}
 
 COUNTS = (20, 60, 100, 200, 500, 1000, 2000)
 

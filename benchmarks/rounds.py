@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import report
+import spaces
 import torch
 from geodrome_core import History, Problem, space_from_spec, suggest
 from rich.console import Console
@@ -25,34 +26,21 @@ SPACES: dict[str, dict[str, Any]] = {
     "real": {"type": "real", "bounds": [0.1, 1000.0], "scale": "log"},
     "euclidean3": {"type": "euclidean", "dim": 3, "bounds": [[-1, 1], [0, 1000], [5, 5.001]]},
     "integer": {"type": "integer", "bounds": [0, 100_000]},
-    "sphere3": {"type": "sphere", "dim": 3},
+    "sphere3": spaces.SPACES["sphere3"],
     "cap2": {"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 0.5}},
     "rotation2": {"type": "rotation", "dim": 2},
-    "rotation3": {"type": "rotation"},
+    "rotation3": spaces.SPACES["rotation3"],
     "rotation4": {"type": "rotation", "dim": 4},
-    "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10.0]},
+    "spd2": spaces.SPACES["spd2"],
     "spd3": {"type": "spd", "dim": 3, "eigenvalues": [10.0, 3000.0]},
     "compliance3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10.0], "metric": "log_euclidean"},
     "inertia3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10.0], "metric": "cholesky"},
     "hyperbolic3": {"type": "hyperbolic", "dim": 3, "radius": 4.0},
     "poincare2": {"type": "hyperbolic", "dim": 2, "model": "poincare", "radius": 6.0},
-    "torus7": {"type": "torus", "dim": 7},
+    "torus7": spaces.SPACES["torus7"],
     "joints6": {"type": "joints", "bounds": [[-2.9, 2.9]] * 6},
-    "pose": {
-        "type": "product",
-        "factors": {
-            "position": {"type": "euclidean", "dim": 3, "bounds": [[-0.5, 0.5]] * 3},
-            "orientation": {"type": "rotation", "order": "xyzw"},
-        },
-    },
-    "gains": {
-        "type": "product",
-        "factors": {
-            "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
-            "speed": {"type": "real", "bounds": [0.01, 1.0], "scale": "log"},
-            "steps": {"type": "integer", "bounds": [1, 12]},
-        },
-    },
+    "pose": spaces.SPACES["pose"],
+    "gains": spaces.GAINS,
 }
 
 ROUNDS, QUICK_ROUNDS = 300, 12

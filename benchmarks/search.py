@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import report
+import spaces
 import torch
 from geodrome_core import History, Problem, Space, space_from_spec, suggest
 from geodrome_core.gp.posterior import Posterior
@@ -33,27 +34,10 @@ from rich.table import Table
 from torch import Tensor
 
 SPACES: dict[str, dict[str, Any]] = {
-    "sphere3": {"type": "sphere", "dim": 3},
-    "sphere5": {"type": "sphere", "dim": 5},
-    "rotation3": {"type": "rotation"},
-    "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.1, 10.0]},
-    "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10.0]},
-    "hyperbolic3": {"type": "hyperbolic", "dim": 3, "radius": 2.0},
-    "torus7": {"type": "torus", "dim": 7},
-    "pose": {
-        "type": "product",
-        "factors": {"p": {"type": "euclidean", "dim": 3, "bounds": [[-0.5, 0.5]] * 3}, "o": {"type": "rotation"}},
-    },
+    **spaces.SPACES,
     "euclidean3": {"type": "euclidean", "dim": 3, "bounds": [[0, 1]] * 3},
-    "cap of sphere2": {"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 0.6}},
-    "spd2 x real x integer": {
-        "type": "product",
-        "factors": {
-            "gain": {"type": "spd", "dim": 2, "eigenvalues": [1.0, 100.0]},
-            "speed": {"type": "real", "bounds": [0.1, 10.0], "scale": "log"},
-            "steps": {"type": "integer", "bounds": [1, 12]},
-        },
-    },
+    "cap2": {"type": "sphere", "dim": 2, "cap": {"center": [0, 0, 1], "radius": 0.6}},
+    "gains": spaces.GAINS,
 }
 
 POSTERIORS, QUICK = 200, 5

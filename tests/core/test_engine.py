@@ -353,3 +353,18 @@ def test_a_point_that_was_measured_several_times_is_one_of_the_design():
     items = suggest(Problem(space, initial_size=4), known, 3, seed=0)
 
     assert [item.kind for item in items] == ["initial", "initial", "model"]
+
+
+@pytest.mark.parametrize("nu", [2.5, math.inf, None])
+@pytest.mark.parametrize("name", SPACES)
+def test_one_place_measured_again_and_again_still_gives_another_point(name, nu):
+    """Pooled, it is one observation: there are no pairs to learn from."""
+    space, _, history = observed(name, 1)
+    costs = torch.tensor([1.0, 2.0, 1.0, 3.0], dtype=torch.float64)
+    none = space.rows([])
+    repeated = History(history.X.repeat(4, 1), costs, pending=none, failed=none, abandoned=none)
+
+    (item,) = suggest(Problem(space, nu=nu, initial_size=1), repeated, 1, seed=0)
+
+    assert item.kind == "model"
+    assert float(space.manifold.distance(item.row, history.X[0])) > 0

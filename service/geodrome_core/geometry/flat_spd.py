@@ -180,8 +180,6 @@ class CholeskySPD(FlatSPD):
         """X moves to (L + B)(L + B)^T, where B is linear below the diagonal, and an exponential on it."""
         if self.eigenvalues is None:
             return []
-        low, high = self.eigenvalues
-        share = torch.tensor([1 / low, -1 / high], dtype=x.dtype)[:, None, None]
         factor = self._factor(x)
         axes = torch.eye(self.dim, dtype=x.dtype).expand(len(x), -1, -1)
         diagonals = torch.diagonal(factor, dim1=-2, dim2=-1).unsqueeze(-2) * axes[..., -self.size :]
@@ -189,14 +187,14 @@ class CholeskySPD(FlatSPD):
         halves = steps @ factor.mT.unsqueeze(-3)
 
         def bend(c: Tensor) -> Tensor:
-            inner = (share * c).sum(-3).unsqueeze(-3)  # (b, 1, k, k)
+            inner = (self._shares * c).sum(-3).unsqueeze(-3)  # (b, 1, k, k)
             twice = 2 * steps.flatten(-2)
             # Only what stands on the diagonal curves.
             curved = (twice @ (inner @ factor.unsqueeze(-3)).flatten(-2).mT).squeeze(-1)
             curved = torch.cat([torch.zeros_like(curved[:, : -self.size]), curved[:, -self.size :]], -1)
             return twice @ (inner @ steps).flatten(-2).mT + torch.diag_embed(curved)
 
-        return [Slack(self.slacks(x)[0], share * (halves + halves.mT).unsqueeze(-3), bend)]
+        return [Slack(self.slacks(x)[0], self._shares * (halves + halves.mT).unsqueeze(-3), bend)]
 
     def _factor(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return torch.linalg.cholesky(self._matrix(x))

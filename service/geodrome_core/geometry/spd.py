@@ -71,18 +71,16 @@ class SPD(EigenvalueBox):
         """X moves to L (I + S + S^2 / 2) L^T."""
         if self.eigenvalues is None:
             return []
-        low, high = self.eigenvalues
-        share = torch.tensor([1 / low, -1 / high], dtype=x.dtype)[:, None, None]
         factor = self._factor(x)
         tangents = self._matrix(self.basis(x))
         products = torch.einsum("kij,ljh->klih", self.axes, self.axes)
         halves = (0.5 * (products + products.transpose(0, 1))).flatten(-2)
 
         def bend(c: Tensor) -> Tensor:
-            inner = factor.mT @ (share * c).sum(-3) @ factor
+            inner = factor.mT @ (self._shares * c).sum(-3) @ factor
             return (halves @ inner.flatten(-2).mT).movedim(-1, 0)
 
-        return [Slack(self.slacks(x)[0], share * tangents.unsqueeze(-3), bend)]
+        return [Slack(self.slacks(x)[0], self._shares * tangents.unsqueeze(-3), bend)]
 
     def _factor(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b k k"]:
         return torch.linalg.cholesky(self._matrix(x))

@@ -32,6 +32,8 @@ class EigenvalueBox(Manifold):
         self.is_bounded = self.has_border = eigenvalues is not None
         low, high = eigenvalues or (1 / math.e, math.e)
         self.diameter = math.sqrt(size) * math.log(high / low)
+        # Factors of X in the two slacks.
+        self._shares = torch.tensor([1 / low, -1 / high], dtype=torch.float64)[:, None, None]
         symmetric = []
         for i, j in combinations_with_replacement(range(size), 2):
             e = torch.zeros(size, size, dtype=torch.float64)

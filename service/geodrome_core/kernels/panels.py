@@ -53,7 +53,8 @@ class Panels:
         self, values: Float[Tensor, "c k"], panels: Int[Tensor, " u"] | None = None
     ) -> Float[Tensor, "t c"]:
         """The table of ``c`` functions from their values at the knots, or at those of some panels, the others zero."""
-        found = (values.unflatten(-1, (-1, NODES)) @ self._transform.mT).permute(1, 2, 0)  # (panels, nodes, c)
+        of_panel = values.unflatten(-1, (values.shape[-1] // NODES, NODES))
+        found = (of_panel @ self._transform.mT).permute(1, 2, 0)  # (panels, nodes, c)
         if panels is not None:
             found = found.new_zeros(self._count, *found.shape[1:]).index_copy(0, panels, found)
         return found.flatten(0, 1).contiguous()
@@ -114,7 +115,7 @@ class Located:
     @cached_property
     def panels(self) -> Int[Tensor, " u"]:
         """Those that the arguments lie on: no others are needed of a table for them."""
-        return torch.tensor(sorted({index for chunk in self.chunks for index, _, _ in chunk.runs}))
+        return torch.tensor(sorted({index for chunk in self.chunks for index, _, _ in chunk.runs}), dtype=torch.int64)
 
     def evaluate(self, table: Float[Tensor, "k c"]) -> Float[Tensor, "p c"]:
         """Values of the functions of one table; those of one argument do not depend on the others, in any digit."""

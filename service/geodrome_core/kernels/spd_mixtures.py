@@ -60,6 +60,7 @@ def mixture_table(
     Made anew for each lengthscale of a fit: of the times, only the weights depend on it.
     """
     flat = flat_heat()
+    columns = flat.panels.columns(panels)
     if math.isinf(nu):
         u = torch.tensor([kappa**2 / 2], dtype=torch.float64)
         heat = flat.at(u)
@@ -67,11 +68,11 @@ def mixture_table(
         factors, slopes = torch.cat([one, modes.amplitudes(u)], -1), torch.cat([0 * one, modes.slopes(u)], -1)
         by_kappa = kappa * (slopes.mT @ heat.h + factors.mT @ flat.time_derivative(heat))
         rows = [factors.mT @ heat.h, by_kappa, torch.zeros_like(by_kappa)]
-        return flat.panels.coefficients(torch.cat(rows))
+        return flat.panels.coefficients(torch.cat(rows)[:, columns], panels)
     times, heats, factors = _fixed_times(modes, steps_per_octave(nu if definition == "paper" else nu + modes.dim / 2))
     found = weights(times, nu, kappa, definition)
     kept = found[0] > NEGLIGIBLE_WEIGHT
-    factors, heats = factors[kept], heats.index_select(1, flat.panels.columns(panels))[kept]
+    factors, heats = factors[kept], heats.index_select(1, columns)[kept]
     rows = [(part[kept, None] * factors).mT @ heats for part in found]
     return flat.panels.coefficients(torch.cat(rows), panels)
 

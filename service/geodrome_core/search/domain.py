@@ -16,7 +16,7 @@ from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.slack import Slack, are_indefinite, barrier, of_number
 from geodrome_core.search.objective import Objective
 
-CUTS = 9
+SHORTENINGS = 9
 """Of a step that leaves the domain, to a half, a quarter of that and so on: in the end it is no step any more."""
 
 DRAWS = 100_000
@@ -85,7 +85,7 @@ class Domain:
         trial = self.manifold.nearest(self.move(x, step))
         if not self.has_border:
             return step, trial
-        for cut in range(1, CUTS + 1):
+        for cut in range(1, SHORTENINGS + 1):
             outside = self.is_outside(trial)
             if not bool(outside.any()):
                 break

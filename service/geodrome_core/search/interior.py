@@ -154,13 +154,13 @@ class _LateStarts:
 
     def are_awaited(
         self, iteration: int, active: Int[Tensor, " b"], value: Float[Tensor, " b"], done: Bool[Tensor, " b"]
-    ) -> bool | Bool[Tensor, " b"]:
+    ) -> Bool[Tensor, " b"]:
         """Of the active starts; takes note of those that are done."""
         if bool(done.any()):
             self.best = max(self.best, float(value[done].max()))
             self.last = min(self.last, self.patience * iteration + 2)
         if iteration <= self.last:
-            return True
+            return torch.ones_like(done)
         return (value if self.promised is None else torch.maximum(value, self.promised[active])) > self.best
 
 

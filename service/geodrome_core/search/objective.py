@@ -99,22 +99,11 @@ class ByAutograd:
 
 
 @dataclass(frozen=True)
-class ByDifferences:
-    """A function of many parts, with gradients by autograd and Hessians by their differences.
+class ByDifferences(ByAutograd):
+    """A function of many parts: gradients by autograd, and Hessians by their differences.
 
     That is several times cheaper than autograd's own Hessians, and as good for Newton's method: seven digits are right.
-
-    Attributes:
-        function: From points (b, d) to values (b,), each of its own point.
-        manifold: Gives basis and retraction.
     """
-
-    function: Callable[[Tensor], Tensor]
-    manifold: Manifold
-
-    def __call__(self, x: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-        """Values."""
-        return self.function(x)
 
     def expand(self, x: Float[Tensor, "b d"]) -> Expanded:
         """By one backward pass, at the points and on both sides of them along every axis."""

@@ -40,6 +40,16 @@ def test_a_table_of_the_panels_that_arguments_lie_on_serves_them():
     torch.testing.assert_close(located.evaluate(some), located.evaluate(table()), atol=1e-15, rtol=0)
 
 
+def test_no_arguments_need_no_panels():
+    located = PANELS.at(torch.empty(0, dtype=torch.float64))
+    values = PANELS.knots.unsqueeze(0)[:, PANELS.columns(located.panels)]
+
+    table = PANELS.coefficients(values, located.panels)
+
+    assert not table.any()
+    assert located.evaluate(table).shape == (0, 1)
+
+
 def test_beyond_the_ends_the_values_of_the_ends_are_kept():
     ends = torch.tensor([PANELS.smallest, 8 * (1 - 1e-15)], dtype=torch.float64)
     beyond = torch.tensor([0.0, 1e9], dtype=torch.float64)
