@@ -61,9 +61,11 @@ def main() -> None:
     arguments = parser.parse_args()
     report.use_one_thread()
     count = arguments.posteriors or (QUICK if arguments.quick else POSTERIORS)
-    rows = [row for name in arguments.spaces for row in compared(name, count)]
+    rows: list[dict[str, Any]] = []
+    for name in arguments.spaces:
+        rows += compared(name, count)
+        show(rows)
     totals = summary(rows)
-    show(rows)
     report.write(arguments.json, rows=rows, summary=totals)
 
 

@@ -24,14 +24,21 @@ from torch import Tensor
 
 from geodrome_core.geometry.slack import Slack
 from geodrome_core.search.domain import Domain
+from geodrome_core.search.multipliers import TO_BORDER, newton_step, relative, safeguarded
 from geodrome_core.search.objective import Expanded, Objective
 from geodrome_core.search.subproblem import step_within
 
-LEAST = 1e-9
-"""The last mu, relative to the gradient where the border was met: the objective is short of its maximum by mu for each
-slack that is used up."""
+FIRST = 1e-4, 0.1
+"""Bounds of the first mu, relative to the gradient at the start. A larger one pulls starts off their hills."""
 
-CENTRED = 0.3
+LEAST = 1e-9
+"""The last mu, relative to the same gradient: the objective is short of its maximum by mu for each slack that is used
+up."""
+
+SOON = 30.0
+"""Times the last mu: below that, mu falls to the last one at once."""
+
+CENTRED = 1.0
 """Times mu: the errors in both equations below which mu falls."""
 
 FALL, POWER = 0.2, 1.5
@@ -39,12 +46,6 @@ FALL, POWER = 0.2, 1.5
 
 ENOUGH = 10.0
 """Times the last mu: the error in the second equation at which a start is done. Rounding may leave no smaller one."""
-
-TO_BORDER = 0.995
-"""Part of a slack that one step may use up."""
-
-SAFEGUARD = 1e8
-"""How far, by a factor, multipliers may be from those of the barrier alone."""
 
 CORRECTIONS, DEVIATION = 3, 0.3
 """How often a step is corrected at most, and the relative error of a slack from which on it is."""
@@ -82,8 +83,8 @@ def maximize_on_border(
     slope = now.gradient.norm(dim=-1).clamp_min(1e-300)
     slacks = domain.slacks_around(points)
     pull = _force(slacks, [torch.linalg.inv(slack.value) for slack in slacks]).norm(dim=-1)
-    # The weight at which the barrier's pull is as strong as the objective's, near as it is.
-    mu = slope * (1 / pull.clamp_min(1e-300)).clamp(1e-4, 1.0)
+    # The weight at which the barrier's pull is as strong as the objective's, but for the bounds.
+    mu = slope * (1 / pull.clamp_min(1e-300)).clamp(*FIRST)
     multipliers = [mu[:, None, None, None] * torch.linalg.inv(slack.value) for slack in slacks]
     largest = 0.5 * domain.manifold.diameter
     radius = torch.full_like(mu, largest / 4)
@@ -131,8 +132,8 @@ def maximize_on_border(
         now = now.with_some(active[kept], there.some(kept))
         values = domain.slacks(trial)
         for each, slack, own, inverse, value in zip(multipliers, slacks, z, inverses, values, strict=True):
-            moved = _moved(slack, own, inverse, step, weight)
-            each[active[kept]] = _safeguarded(moved, value, weight)[kept]
+            moved = newton_step(slack, own, inverse, step, weight)
+            each[active[kept]] = safeguarded(moved, value, weight)[kept]
     return points, LIMIT
 
 
@@ -194,7 +195,8 @@ def _errors(
 def _lowered(mu: Float[Tensor, " b"], slope: Float[Tensor, " b"]) -> Float[Tensor, " b"]:
     """The next mu."""
     share = mu / slope
-    return torch.minimum(FALL * share, share**POWER).clamp_min(LEAST) * slope
+    share = torch.minimum(FALL * share, share**POWER)
+    return torch.where(share < SOON * LEAST, LEAST, share) * slope
 
 
 def _room(slacks: list[Slack], step: Float[Tensor, "b m"]) -> Float[Tensor, " b"]:
@@ -202,7 +204,7 @@ def _room(slacks: list[Slack], step: Float[Tensor, "b m"]) -> Float[Tensor, " b"
     steepest = torch.full((len(step),), -TO_BORDER, dtype=step.dtype)
     for slack in slacks:
         change = torch.einsum("bmqkl,bm->bqkl", slack.slope, step)
-        steepest = torch.minimum(steepest, _relative(slack.value, change).flatten(1).amin(-1))
+        steepest = torch.minimum(steepest, relative(slack.value, change).flatten(1).amin(-1))
     return -TO_BORDER / steepest
 
 
@@ -222,7 +224,7 @@ def _followed(
         found = domain.slacks_around(trial)
         gaps = [target - slack.value for target, slack in zip(targets, found, strict=True)]
         worst = torch.stack(
-            [_relative(t, gap).abs().flatten(1).amax(-1) for t, gap in zip(targets, gaps, strict=True)]
+            [relative(t, gap).abs().flatten(1).amax(-1) for t, gap in zip(targets, gaps, strict=True)]
         ).amax(0)
         if not bool((worst > DEVIATION).any()):
             break
@@ -241,41 +243,3 @@ def _followed(
         return step, trial
     shorter, instead = domain.shortened(x, step)
     return torch.where(outside.unsqueeze(-1), shorter, step), torch.where(outside.unsqueeze(-1), instead, trial)
-
-
-def _relative(matrix: Float[Tensor, "b q k k"], change: Float[Tensor, "b q k k"]) -> Float[Tensor, "b q k"]:
-    """Eigenvalues of a change relative to a positive definite matrix."""
-    if matrix.shape[-1] == 1:
-        return (change / matrix).squeeze(-1)
-    factor = torch.linalg.cholesky(matrix)
-    half = torch.linalg.solve_triangular(factor, change, upper=False)
-    return torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
-
-
-def _moved(
-    slack: Slack,
-    z: Float[Tensor, "b q k k"],
-    inverse: Float[Tensor, "b q k k"],
-    step: Float[Tensor, "b m"],
-    mu: Float[Tensor, " b"],
-) -> Float[Tensor, "b q k k"]:
-    """Newton's step for the multipliers, shortened so that they stay positive definite."""
-    change = torch.einsum("bmqkl,bm->bqkl", slack.slope, step)
-    product = inverse @ change @ z
-    wanted = mu[:, None, None, None] * inverse - z - 0.5 * (product + product.mT)
-    room = TO_BORDER / (-_relative(z, wanted).amin(-1)).clamp_min(TO_BORDER)
-    return z + room[..., None, None] * wanted
-
-
-def _safeguarded(
-    z: Float[Tensor, "b q k k"], slack: Float[Tensor, "b q k k"], mu: Float[Tensor, " b"]
-) -> Float[Tensor, "b q k k"]:
-    """Multipliers whose products with the slack have eigenvalues not too far from mu."""
-    low, high = (mu[:, None, None] * factor for factor in (1 / SAFEGUARD, SAFEGUARD))
-    if slack.shape[-1] == 1:
-        return torch.minimum(torch.maximum(z * slack, low.unsqueeze(-1)), high.unsqueeze(-1)) / slack
-    factor = torch.linalg.cholesky(slack)
-    values, vectors = torch.linalg.eigh(factor.mT @ z @ factor)
-    values = torch.minimum(torch.maximum(values, low), high)
-    root = torch.linalg.solve_triangular(factor.mT, vectors, upper=True)
-    return (root * values.unsqueeze(-2)) @ root.mT

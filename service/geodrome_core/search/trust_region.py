@@ -4,9 +4,9 @@ At an iterate x, tangent coordinates xi and a second-order retraction R make f(R
 gradient and Hessian at 0 are the Riemannian ones. Both are exact, and so is the solution of the quadratic model within
 the trust radius (an eigendecomposition, the hard case included).
 
-A step that would leave the domain is cut until it does not. Starts that press on its border go on from a bit inside
-by an interior method, whose iterates stay strictly inside and converge to points on the border where the maximum lies
-there.
+A step that would leave the domain is cut until it does not. As soon as one start presses on its border, all that are
+not done go on from a bit inside by an interior method, whose iterates stay strictly inside and converge to points on
+the border where the maximum lies there. (Iterations are batched: one more start costs little, one more iteration much.)
 
 Source:
     Absil, Mahony, Sepulchre 2008, chapter 7.
@@ -28,7 +28,7 @@ from geodrome_core.search.subproblem import step_within
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
 """Ratios of gained to predicted increase: steps above the first are taken; the radius changes beyond the others."""
 
-CUTS = 3
+CUTS = 2
 """Steps cut at the border before a start is said to press on it."""
 
 MARGIN = 0.02
@@ -136,7 +136,7 @@ def _to_border(
 
 
 def _ascend(objective: Objective, domain: Domain, starts: _Iterates, goal: Float[Tensor, " b"], limit: int) -> _Ends:
-    """Trust-region Newton steps until each start's gradient is below its goal, or the border has cut ``CUTS`` steps."""
+    """Trust-region Newton steps until every gradient is below its goal, or the border has cut ``CUTS`` of one start."""
     now = starts
     largest = 0.5 * domain.manifold.diameter
     radius = torch.full((len(goal),), largest / 4, dtype=goal.dtype)
@@ -147,8 +147,8 @@ def _ascend(objective: Objective, domain: Domain, starts: _Iterates, goal: Float
         curvature, axes = torch.linalg.eigh(-here.at.hessian)
         # A small gradient with a way up is a saddle, not an optimum.
         going = (here.at.gradient.norm(dim=-1) > goal[active]) | (-curvature[:, 0] > goal[active])
-        going &= (radius[active] > 1e-12 * largest) & (cut[active] < CUTS)
-        if not bool(going.any()):
+        going &= radius[active] > 1e-12 * largest
+        if not bool(going.any()) or bool((cut >= CUTS).any()):
             return _Ends(now, iteration)
         kept = torch.nonzero(going).flatten()
         active, here, curvature, axes = active[kept], here.some(kept), curvature[kept], axes[kept]
