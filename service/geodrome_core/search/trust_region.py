@@ -55,7 +55,7 @@ class Tolerance:
     """When a start is done.
 
     Attributes:
-        gradient: Norm of the Riemannian gradient, relative to 1 + that at the start.
+        gradient: Norm of the Riemannian gradient, relative to 1 + the least of those at the starts.
         iterations: At most, inside.
         patience: How long a start on the border is waited for when another one is done, in that one's iterations: late
             starts nearly always end where an early one did. Infinite: until each is at its maximum.
@@ -88,7 +88,8 @@ def maximize(
         if len(domain.free) == 0:
             return Search(starts, objective(starts), 0)
         first = objective.expand(starts).along(domain.free)
-        goal = tolerance.gradient * (1 + first.gradient.norm(dim=-1))
+        # The least: far from the data, log EI is so steep that its gradient there is no measure for a flat maximum.
+        goal = (tolerance.gradient * (1 + first.gradient.norm(dim=-1).amin())).expand(len(starts))
         ends = _ascend(objective, domain, _Iterates(starts, first), goal, tolerance.iterations)
         points, iterations = ends.iterates.points, ends.iterations
         if domain.has_border:
