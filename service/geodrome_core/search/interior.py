@@ -24,7 +24,7 @@ from torch import Tensor
 
 from geodrome_core.geometry.slack import Slack
 from geodrome_core.search.domain import Domain
-from geodrome_core.search.multipliers import TO_BORDER, newton_step, relative, safeguarded
+from geodrome_core.search.multipliers import TO_BORDER, inverse, newton_step, relative, safeguarded
 from geodrome_core.search.objective import Expanded, Objective
 from geodrome_core.search.subproblem import step_within
 
@@ -83,10 +83,10 @@ def maximize_on_border(
     points, now = starts, objective.expand(starts).along(domain.free)
     slope = now.gradient.norm(dim=-1).clamp_min(1e-300)
     slacks = domain.slacks_around(points)
-    pull = _force(slacks, [torch.linalg.inv(slack.value) for slack in slacks]).norm(dim=-1)
+    pull = _force(slacks, [inverse(slack.value) for slack in slacks]).norm(dim=-1)
     # The weight at which the barrier's pull is as strong as the objective's, but for the bounds.
     mu = slope * (1 / pull.clamp_min(1e-300)).clamp(*FIRST)
-    multipliers = [mu[:, None, None, None] * torch.linalg.inv(slack.value) for slack in slacks]
+    multipliers = [mu[:, None, None, None] * inverse(slack.value) for slack in slacks]
     largest = 0.5 * domain.manifold.diameter
     radius = torch.full_like(mu, largest / 4)
     active = torch.arange(len(points))
@@ -95,7 +95,7 @@ def maximize_on_border(
         here, at = points[active], now.some(active)
         slacks = domain.slacks_around(here)
         z = [each[active] for each in multipliers]
-        inverses = [torch.linalg.inv(slack.value) for slack in slacks]
+        inverses = [inverse(slack.value) for slack in slacks]
         pull_left, gap = _errors(at, slacks, z, mu[active])
         least = LEAST * slope[active]
         done = (mu[active] <= least) & (pull_left <= goal[active]) & (gap <= ENOUGH * least)
@@ -132,8 +132,8 @@ def maximize_on_border(
         points = points.index_copy(0, active[kept], trial[kept])
         now = now.with_some(active[kept], there.some(kept))
         values = domain.slacks(trial)
-        for each, slack, own, inverse, value in zip(multipliers, slacks, z, inverses, values, strict=True):
-            moved = newton_step(slack, own, inverse, step, weight)
+        for each, slack, own, inverted, value in zip(multipliers, slacks, z, inverses, values, strict=True):
+            moved = newton_step(slack, own, inverted, step, weight)
             each[active[kept]] = safeguarded(moved, value, weight)[kept]
     return points, LIMIT
 
@@ -175,8 +175,8 @@ def _force(slacks: list[Slack], multipliers: list[Tensor]) -> Float[Tensor, "b m
 def _curvature(slacks: list[Slack], inverses: list[Tensor], multipliers: list[Tensor]) -> Float[Tensor, "b m m"]:
     """What the borders add to the Hessian: bend(Z) - sym tr(C_i Z C_j C^-1)."""
     parts = []
-    for slack, inverse, z in zip(slacks, inverses, multipliers, strict=True):
-        left, right = slack.slope @ z.unsqueeze(1), slack.slope @ inverse.unsqueeze(1)
+    for slack, inverted, z in zip(slacks, inverses, multipliers, strict=True):
+        left, right = slack.slope @ z.unsqueeze(1), slack.slope @ inverted.unsqueeze(1)
         product = torch.einsum("bmqkl,bnqlk->bmn", left, right)
         parts.append(slack.bend(z) - 0.5 * (product + product.mT))
     return torch.stack(parts).sum(0)
@@ -218,7 +218,7 @@ def _followed(
     cut.
     """
     targets = [s.value + torch.einsum("bmqkl,bm->bqkl", s.slope, step) for s in slacks]
-    inverses = [torch.linalg.inv(target) for target in targets]
+    inverses = [inverse(target) for target in targets]
     trial = domain.move(x, step)
     eye = NEGLIGIBLE * torch.eye(step.shape[-1], dtype=step.dtype)
     for _ in range(CORRECTIONS):
@@ -230,10 +230,10 @@ def _followed(
         if not bool((worst > DEVIATION).any()):
             break
         matrix, pull = torch.zeros_like(eye), torch.zeros_like(step)
-        for slack, gap, inverse in zip(found, gaps, inverses, strict=True):
-            scaled = inverse.unsqueeze(1) @ slack.slope
+        for slack, gap, inverted in zip(found, gaps, inverses, strict=True):
+            scaled = inverted.unsqueeze(1) @ slack.slope
             matrix = matrix + torch.einsum("bmqkl,bnqlk->bmn", scaled, scaled)
-            pull = pull + torch.einsum("bmqkl,bqlk->bm", scaled, inverse @ gap)
+            pull = pull + torch.einsum("bmqkl,bqlk->bm", scaled, inverted @ gap)
         size = matrix.diagonal(dim1=-2, dim2=-1).sum(-1)[:, None, None] + 1
         correction = torch.linalg.solve(matrix + size * eye, pull.unsqueeze(-1)).squeeze(-1)
         small = (worst > DEVIATION) & (correction.norm(dim=-1) <= step.norm(dim=-1))

@@ -20,6 +20,9 @@ SAFEGUARD = 1e8
 ROUNDING = 2e-16
 """The least eigenvalue of a positive definite matrix, relative to the largest."""
 
+TINY = 1e-100
+"""The least number that is inverted."""
+
 
 def relative(matrix: Float[Tensor, "b q k k"], change: Float[Tensor, "b q k k"]) -> Float[Tensor, "b q k"]:
     """Eigenvalues of a change relative to a positive definite matrix."""
@@ -29,17 +32,25 @@ def relative(matrix: Float[Tensor, "b q k k"], change: Float[Tensor, "b q k k"])
     return torch.linalg.eigvalsh(root.mT @ change @ root)
 
 
+def inverse(matrix: Float[Tensor, "b q k k"]) -> Float[Tensor, "b q k k"]:
+    """That of a positive definite matrix, or of the nearest one if rounding has left an eigenvalue at zero or below."""
+    if matrix.shape[-1] == 1:
+        return 1 / matrix.clamp_min(TINY)
+    root = _roots(matrix)[1]
+    return root @ root.mT
+
+
 def newton_step(
     slack: Slack,
     z: Float[Tensor, "b q k k"],
-    inverse: Float[Tensor, "b q k k"],
+    inverted: Float[Tensor, "b q k k"],
     step: Float[Tensor, "b m"],
     mu: Float[Tensor, " b"],
 ) -> Float[Tensor, "b q k k"]:
     """Newton's step for the multipliers, shortened so that they stay positive definite."""
     change = torch.einsum("bmqkl,bm->bqkl", slack.slope, step)
-    product = inverse @ change @ z
-    wanted = mu[:, None, None, None] * inverse - z - 0.5 * (product + product.mT)
+    product = inverted @ change @ z
+    wanted = mu[:, None, None, None] * inverted - z - 0.5 * (product + product.mT)
     room = TO_BORDER / (-relative(z, wanted).amin(-1)).clamp_min(TO_BORDER)
     return z + room[..., None, None] * wanted
 
@@ -51,15 +62,15 @@ def safeguarded(
     low, high = (mu[:, None, None] * factor for factor in (1 / SAFEGUARD, SAFEGUARD))
     if slack.shape[-1] == 1:
         return torch.minimum(torch.maximum(z * slack, low.unsqueeze(-1)), high.unsqueeze(-1)) / slack
-    root, inverse = _roots(slack)
+    root, dual = _roots(slack)
     values, vectors = torch.linalg.eigh(root.mT @ z @ root)
     values = torch.minimum(torch.maximum(values, low), high)
-    root = inverse @ vectors
+    root = dual @ vectors
     return (root * values.unsqueeze(-2)) @ root.mT
 
 
 def _roots(matrix: Float[Tensor, "b q k k"]) -> tuple[Float[Tensor, "b q k k"], Float[Tensor, "b q k k"]]:
     """R and R^-T such that R R^T is the matrix, which rounding may have left with an eigenvalue below zero."""
     values, vectors = torch.linalg.eigh(matrix)
-    scale = torch.maximum(values, ROUNDING * values[..., -1:]).sqrt().unsqueeze(-2)
+    scale = torch.maximum(values, ROUNDING * values[..., -1:]).clamp_min(TINY).sqrt().unsqueeze(-2)
     return vectors * scale, vectors / scale

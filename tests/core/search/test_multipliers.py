@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from geodrome_core.geometry.slack import Slack
-from geodrome_core.search.multipliers import SAFEGUARD, newton_step, relative, safeguarded
+from geodrome_core.search.multipliers import SAFEGUARD, inverse, newton_step, relative, safeguarded
 from torch import Tensor
 
 from tests.strategies import generator
@@ -37,6 +37,20 @@ def test_a_multiplier_that_rounding_has_made_indefinite_is_moved_and_mended(rati
     products = torch.linalg.eigvalsh(factor.mT @ found @ factor)
     assert (products >= 0.5e-4 / SAFEGUARD - 1e-14 * products.amax(-1, keepdim=True)).all()
     assert (products <= 2e-4 * SAFEGUARD).all()
+
+
+@pytest.mark.parametrize("ratio", [*SPREADS, 0.0])
+def test_a_slack_that_rounding_has_used_up_has_an_inverse(ratio):
+    slack = spread(ratio, 7)
+
+    found = inverse(slack)
+
+    assert found.isfinite().all()
+    assert (torch.linalg.eigvalsh(found)[..., -1] > 0.99).all()
+    if ratio >= 1e-8:
+        eye = torch.eye(3, dtype=torch.float64).expand(20, 2, 3, 3)
+        torch.testing.assert_close(slack @ found, eye, rtol=0, atol=1e-15 / ratio)
+    assert inverse(torch.zeros(1, 1, 1, 1, dtype=torch.float64)).isfinite().all()
 
 
 def test_a_change_is_measured_by_the_matrix():
