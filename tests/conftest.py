@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import URL
 
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 30
@@ -25,13 +26,13 @@ class RunningServer:
 
     Attributes:
         url: Where it listens.
-        database: Its file.
+        database: Which one it works on.
         process: The process; its standard error goes to ``log``.
         log: Everything that it complained about.
     """
 
     url: str
-    database: Path
+    database: str
     process: subprocess.Popen[str]
     log: Path
 
@@ -46,12 +47,16 @@ StartServer = Callable[..., RunningServer]
 
 @pytest.fixture(scope="session")
 def start_server() -> Iterator[StartServer]:
-    """Starts a server on a database file, with more of an environment; whatever still runs at the end is ended."""
+    """Starts a server on a database, with more of an environment; whatever still runs at the end is ended.
+
+    Its log goes into the directory that is named second, or beside the database's file.
+    """
     started: list[RunningServer] = []
 
-    def start(database: Path, **variables: str) -> RunningServer:
-        log = database.with_suffix(".log")
-        command = [sys.executable, "-m", "geodrome_service", "--port", "0", "--database", str(database)]
+    def start(database: Path | URL, directory: Path | None = None, **variables: str) -> RunningServer:
+        name = database.render_as_string(hide_password=False) if isinstance(database, URL) else str(database)
+        log = Path(name).with_suffix(".log") if directory is None else directory / "server.log"
+        command = [sys.executable, "-m", "geodrome_service", "--port", "0", "--database", name]
         # The settings of whoever runs the tests are none of the server's business.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GEODROME_")}
         with log.open("a") as errors:
@@ -62,7 +67,7 @@ def start_server() -> Iterator[StartServer]:
         with process.stdout:
             line = process.stdout.readline()  # it comes once the server listens; the end of the output if it cannot
         assert line.startswith("Geodrome listens on "), log.read_text()
-        running = RunningServer(line.removeprefix("Geodrome listens on ").strip(), database, process, log)
+        running = RunningServer(line.removeprefix("Geodrome listens on ").strip(), name, process, log)
         started.append(running)
         return running
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import random
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from geodrome.schemas import Outcome, StudyDefinition
-from geodrome_service.store import studies, trials
-from geodrome_service.store.database import Database
+from geodrome_service.store.database import Database, database_url, file_url
+from sqlalchemy import URL
+
+from tests.postgres import temporary_database
+from tests.service.histories import NOW, fill
 
 SPACE = {"type": "euclidean", "dim": 2, "bounds": [[-1, 1], [-1, 1]]}
-ORIGIN = {"kind": "told", "acquisition": None, "value": None, "mean": None, "std": None, "seed": None, "note": None}
-NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+BACKENDS = ("sqlite", "postgresql")
 
 
 class Lab:
@@ -51,6 +53,32 @@ class Lab:
         return self.http.get(self.path).json()
 
 
+@pytest.fixture(scope="session", params=BACKENDS)
+def running_server(
+    request: pytest.FixtureRequest, start_server: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    """A server that all tests share, on each kind of database."""
+    directory = tmp_path_factory.mktemp(request.param)
+    with empty_database(request.param, directory) as url:
+        server = start_server(url, directory)
+        yield server
+        server.stop()
+
+
+# These two stand here again, for pytest keeps the first value of a fixture: one that the client's tests made before.
+@pytest.fixture(scope="session")
+def server(running_server: Any) -> str:
+    """URL of that server."""
+    return running_server.url
+
+
+@pytest.fixture(scope="session")
+def http(server: str) -> Iterator[httpx.Client]:
+    """Plain HTTP to it."""
+    with httpx.Client(base_url=server, timeout=60) as client:
+        yield client
+
+
 @pytest.fixture
 def make_lab(http: httpx.Client, study_name: str) -> Callable[..., Lab]:
     """Makes a study of two bounded numbers on the shared server."""
@@ -67,46 +95,36 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
     return make_lab()
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+@contextmanager
+def empty_database(backend: str, directory: Path) -> Iterator[URL]:
     """An empty database of one's own."""
-    opened = Database(tmp_path / "geodrome.db")
+    if backend == "sqlite":
+        yield file_url(directory / "geodrome.db")
+        return
+    with temporary_database() as url:
+        yield url
+
+
+@pytest.fixture(params=BACKENDS)
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
+    """An empty database of one's own, of each kind."""
+    with empty_database(request.param, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture
+def database(empty_url: URL) -> Iterator[Database]:
+    """The same, with its tables, opened."""
+    opened = Database(empty_url)
     yield opened
     opened.close()
-
-
-def fill(path: Path, name: str, *, observations: int) -> None:
-    """Makes a study of rotations with many completed trials, so that a suggestion takes a while to compute."""
-    definition = StudyDefinition.model_validate({"name": name, "space": {"type": "rotation"}})
-    numbers = random.Random(0)
-    opened = Database(path)
-    with opened.write.begin() as session:
-        study, _ = studies.create(session, definition.model_dump(mode="json"), load=False, now=NOW)
-        rotations = [[numbers.gauss(0, 1) for _ in range(4)] for _ in range(observations)]
-        points = [[part / math.hypot(*rotation) for part in rotation] for rotation in rotations]
-        trials.enqueue(session, study, [trials.Suggested(point, ORIGIN, {}) for point in points], now=NOW)
-        for number, point in enumerate(points, start=1):
-            trials.record_outcome(session, study, number, completed(point[0] ** 2 + point[1]), now=NOW)
-    opened.close()
-
-
-def completed(cost: float) -> trials.Told:
-    """The outcome that a body of a cost alone stands for."""
-    body = {"outcome": "completed", "cost": cost}
-    return trials.Told(Outcome.COMPLETED, body, cost, None, None, None, [], False, None, {}, {})
-
-
-@pytest.fixture(scope="session")
-def fill_study() -> Callable[..., None]:
-    """Makes a study with a history, straight in a database file."""
-    return fill
 
 
 @pytest.fixture
 def heavy_study(running_server: Any, study_name: str) -> str:
     """A study on the shared server whose next suggestion takes seconds."""
     name = f"{study_name}-heavy"
-    fill(running_server.database, name, observations=200)
+    fill(database_url(running_server.database), name, observations=200)
     return name
 
 

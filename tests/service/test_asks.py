@@ -11,7 +11,7 @@ import httpx
 import pytest
 from geodrome import schemas
 from geodrome_service.store import studies
-from geodrome_service.store.database import Database
+from geodrome_service.store.database import Database, database_url
 
 
 def test_an_empty_body_asks_for_one_point(http, lab):
@@ -222,7 +222,7 @@ def test_a_budget_that_pays_for_fewer_gives_fewer(make_lab, http):
 @pytest.mark.parametrize(("state", "code"), [("paused", "study-paused"), ("closed", "study-closed")])
 def test_a_paused_or_closed_study_refuses_asks_but_not_tells(http, lab, running_server, state, code):
     lab.ask()
-    database = Database(running_server.database)
+    database = Database(database_url(running_server.database))
     with database.write.begin() as session:
         studies.find(session, lab.name).state = state
     database.close()

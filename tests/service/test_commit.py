@@ -13,9 +13,8 @@ from fastapi import FastAPI
 from geodrome.schemas import StudyDefinition
 from geodrome_service.app import create_app
 from geodrome_service.settings import Settings
-from geodrome_service.store import database as database_module
-from geodrome_service.store import history, studies, trials
-from geodrome_service.store.database import Database
+from geodrome_service.store import history, sqlite, studies, trials
+from geodrome_service.store.database import Database, file_url
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
@@ -23,14 +22,14 @@ TELL = "/v1/studies/bench/trials/1/tell"
 
 
 @pytest.fixture
-def app(database: Database, now, tmp_path) -> FastAPI:
+def app(database: Database, now) -> FastAPI:
     """The application on a database with one study and one queued trial; without a pool, which a tell needs not."""
     definition = StudyDefinition.model_validate({"name": "bench", "space": {"type": "rotation"}})
     origin = {"kind": "initial", "acquisition": None, "value": None, "mean": None, "std": None, "seed": 0, "note": None}
     with database.write.begin() as session:
         study, _ = studies.create(session, definition.model_dump(mode="json"), load=False, now=now)
         trials.enqueue(session, study, [trials.Suggested([1.0, 0.0, 0.0, 0.0], origin, {})], now=now)
-    return create_app(Settings(tmp_path / "geodrome.db", "127.0.0.1", 0, 1), database)
+    return create_app(Settings(), database)
 
 
 def post(app: FastAPI, path: str, body: dict[str, Any], note=lambda message: None) -> tuple[int, dict[str, Any], bytes]:
@@ -84,13 +83,13 @@ def test_a_commit_that_fails_is_no_success(app, database, caplog):
 
 
 def test_a_database_that_another_process_holds_is_unavailable(monkeypatch, tmp_path, now):
-    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_MS", 10)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 10)
     path = tmp_path / "held.db"
-    database = Database(path)
+    database = Database(file_url(path))
     held = sqlite3.connect(path, isolation_level=None)
     held.execute("BEGIN IMMEDIATE")
 
-    app = create_app(Settings(path, "127.0.0.1", 0, 1), database)
+    app = create_app(Settings(), database)
     status, problem, _ = post(app, "/v1/studies", {"name": "a", "space": {"type": "rotation"}})
 
     assert (status, problem["code"]) == (503, "database-unavailable")

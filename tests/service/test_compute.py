@@ -11,9 +11,11 @@ import psutil
 import torch
 from geodrome_core import History, Problem, space_from_spec, suggest
 from geodrome_service.store import studies
-from geodrome_service.store.database import Database
+from geodrome_service.store.database import Database, database_url
 from geodrome_service.store.tables import Trial
 from sqlalchemy import select
+
+from tests.service.histories import fill
 
 
 def test_the_service_answers_while_a_suggestion_is_computed(http, heavy_study, lab):
@@ -50,9 +52,9 @@ def test_a_worker_that_dies_costs_a_retry_and_no_trial(http, running_server, hea
     assert http.get(f"{path}/trials", params={"state": "lost"}).json()["trials"] == []
 
 
-def test_when_no_worker_survives_asks_are_unavailable_and_tells_go_on(start_server, fill_study, tmp_path):
-    fill_study(tmp_path / "pool.db", "fatal", observations=200)
-    server = start_server(tmp_path / "pool.db", DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+def test_when_no_worker_survives_asks_are_unavailable_and_tells_go_on(start_server, empty_url, tmp_path):
+    fill(empty_url, "fatal", observations=200)
+    server = start_server(empty_url, tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     with httpx.Client(base_url=f"{server.url}/v1/studies/fatal", timeout=60) as http, ThreadPoolExecutor(1) as robots:
         assert http.post("/ask", json={"count": 8, "wait_s": 0}).status_code == 202
         waiting = robots.submit(http.post, "/ask", json={"count": 8, "wait_s": 60})
@@ -82,7 +84,7 @@ def test_a_suggestion_can_be_computed_again_to_the_last_digit(lab, running_serve
         lab.tell(trials[-1]["number"], cost=cost)
     suggested = lab.ask()
 
-    database = Database(running_server.database)
+    database = Database(database_url(running_server.database))
     with database.read() as session:
         study = studies.find(session, lab.name)
         recipe = session.scalars(select(Trial.recipe).where(Trial.study_serial == study.serial)).all()[-1]

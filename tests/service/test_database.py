@@ -13,20 +13,22 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from geodrome.schemas import StudyDefinition
-from geodrome_service.store import studies
-from geodrome_service.store.database import CannotOpen, Database, alembic_config, canonical_json, sqlite_file
+from geodrome_service.store import history, studies, trials
+from geodrome_service.store.canonical import canonical_json
+from geodrome_service.store.database import CannotOpen, Database, alembic_config, database_url, file_url
+from geodrome_service.store.postgresql import DRIVER
 from geodrome_service.store.tables import Base, Study
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import StatementError
 from sqlalchemy.schema import CreateTable
 
-TABLES = {"studies", "trials", "events", "idempotency_keys"}
+TABLES = {"studies", "trials", "events", "idempotency_keys", "suggest_leases", "waiting_asks"}
 DEFINITION = StudyDefinition.model_validate({"name": "a", "space": {"type": "rotation"}}).model_dump(mode="json")
 
 
-def test_migrations_go_up_down_and_up_again(tmp_path):
-    engine = create_engine(f"sqlite:///{tmp_path / 'up.db'}")
+def test_migrations_go_up_down_and_up_again(empty_url):
+    engine = create_engine(empty_url.set(drivername={"sqlite": "sqlite"}.get(empty_url.drivername, DRIVER)))
     found = []
 
     for move, revision in ((command.upgrade, "head"), (command.downgrade, "base"), (command.upgrade, "head")):
@@ -53,26 +55,28 @@ def test_every_table_can_be_written_for_either_database(dialect):
     assert len(written) == len(TABLES)
 
 
-def test_the_file_is_safe_against_power_cuts(database, tmp_path):
+def test_an_sqlite_file_is_safe_against_power_cuts(tmp_path):
+    database = Database(file_url(tmp_path / "safe.db"))
+
     with database.write() as session:
         assert session.scalar(text("PRAGMA journal_mode")) == "wal"
         assert session.scalar(text("PRAGMA synchronous")) == 2, "FULL"
         assert session.scalar(text("PRAGMA foreign_keys")) == 1
+    database.close()
 
 
-def test_a_database_is_opened_again_with_all_that_is_in_it(tmp_path, now):
-    path = tmp_path / "again.db"
-    first = Database(path)
+def test_a_database_is_opened_again_with_all_that_is_in_it(empty_url, now, tmp_path):
+    first = Database(empty_url)
     with first.write.begin() as session:
         studies.create(session, DEFINITION, load=False, now=now)
     first.close()
 
-    second = Database(path)
+    second = Database(empty_url)
 
     with second.read() as session:
         assert studies.find(session, "a").created_at == now
     second.close()
-    assert [file.name for file in tmp_path.iterdir()] == ["again.db"]
+    assert len(list(tmp_path.iterdir())) <= 1, "the write-ahead log is folded into the file"
 
 
 def test_what_is_rolled_back_was_never_there(database, now):
@@ -83,12 +87,15 @@ def test_what_is_rolled_back_was_never_there(database, now):
         assert session.query(Study).count() == 0
 
 
-def test_writers_wait_for_each_other_and_readers_for_nobody(database, now):
+def test_writers_of_a_study_wait_for_each_other_and_readers_for_nobody(database, now):
+    with database.write.begin() as session:
+        studies.create(session, DEFINITION, load=False, now=now)
     inside, seen = threading.Barrier(2), threading.Event()
 
     def write(name: str) -> None:
         with database.write.begin() as session:
-            studies.create(session, {**DEFINITION, "name": name}, load=False, now=now)
+            study = studies.find(session, "a", lock=True)
+            trials.enqueue(session, study, [trials.Suggested(1.0, {"kind": name}, {})], now=now)
             session.flush()
             if name == "first":
                 inside.wait()
@@ -99,14 +106,16 @@ def test_writers_wait_for_each_other_and_readers_for_nobody(database, now):
         inside.wait()
         second = writers.submit(write, "second")
         with database.read() as session:
-            assert session.query(Study).count() == 0
+            assert studies.find(session, "a").queued == 0
         assert not second.done()
         seen.set()
         first.result(10)
         second.result(10)
 
     with database.read() as session:
-        assert session.query(Study).count() == 2
+        found = studies.find(session, "a")
+        assert found.queued == 2
+        assert [history.find(session, found, number).origin["kind"] for number in (1, 2)] == ["first", "second"]
 
 
 def test_moments_come_back_in_utc(database):
@@ -138,22 +147,32 @@ def test_json_is_stored_in_its_shortest_exact_form():
 
 
 @pytest.mark.parametrize(
-    ("name", "path"),
+    ("name", "found"),
     [
-        ("lab.db", "lab.db"),
-        ("/data/lab.db", "/data/lab.db"),
-        ("sqlite:///lab.db", "lab.db"),
-        ("sqlite:////a.db", "/a.db"),
+        ("lab.db", "sqlite:///lab.db"),
+        ("/data/lab.db", "sqlite:////data/lab.db"),
+        ("sqlite:///lab.db", "sqlite:///lab.db"),
+        ("postgresql://me@lab/geodrome", "postgresql://me@lab/geodrome"),
+        ("postgres://me@lab/geodrome", "postgresql://me@lab/geodrome"),
     ],
 )
-def test_a_database_is_named_by_path_or_by_url(name, path):
-    assert str(sqlite_file(name)) == path
+def test_a_database_is_named_by_path_or_by_url(name, found):
+    assert database_url(name).render_as_string() == found
 
 
-@pytest.mark.parametrize("name", ["postgresql://lab:secret@host/geodrome", "sqlite://", "mysql://host/x"])
+@pytest.mark.parametrize(
+    "name", ["mysql://lab:secret@host/geodrome", "sqlite://", "postgresql://host", "://", "postgresql://h:x/secret"]
+)
 def test_another_database_is_refused_without_showing_its_password(name):
-    with pytest.raises(CannotOpen, match="SQLite file") as error:
-        sqlite_file(name)
+    with pytest.raises(CannotOpen, match=r"a file such as geodrome\.db") as error:
+        database_url(name)
+
+    assert "secret" not in str(error.value)
+
+
+def test_a_server_that_is_not_there_is_said_so_without_its_password():
+    with pytest.raises(CannotOpen, match=r"postgresql://me:\*\*\*@127\.0\.0\.1:9/lab cannot be opened") as error:
+        Database(database_url("postgresql://me:secret@127.0.0.1:9/lab"))
 
     assert "secret" not in str(error.value)
 
@@ -164,7 +183,7 @@ def test_a_foreign_sqlite_file_keeps_its_own_tables(tmp_path):
         connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
     connection.close()
 
-    Database(path).close()
+    Database(file_url(path)).close()
 
     with sqlite3.connect(path) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -145,6 +145,14 @@ def test_a_prefix_is_taken_literally(http):
     assert names(f"a{unique}_") == names(f"A{unique}%") == []
 
 
+@pytest.mark.parametrize(("path", "name"), [("", "name_prefix"), ("/{study}/trials", "worker")])
+def test_text_that_no_database_stores_is_refused_in_queries(http, lab, path, name):
+    refused = http.get(f"/v1/studies{path.format(study=lab.name)}", params={name: "a\0b"})
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid-request")
+    assert refused.json()["errors"][0]["pointer"] == f"/{name}"
+
+
 def test_only_studies_in_the_state_are_listed(http, lab):
     query = {"name_prefix": lab.name}
 

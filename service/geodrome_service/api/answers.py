@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from geodrome import schemas
 
-from geodrome_service.store import tables
-from geodrome_service.store.studies import Progress
+from geodrome_service.store import counting, tables
 
 
 def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
@@ -33,9 +32,8 @@ def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
     )
 
 
-def study(row: tables.Study, progress: Progress) -> schemas.Study:
-    """A study as it travels: its definition, and how far it is."""
-    best = progress.best
+def study(row: tables.Study, best: tables.Trial | None) -> schemas.Study:
+    """A study as it travels: its definition, how far it is, and its best trial."""
     return schemas.Study.model_validate(
         {
             "id": row.id,
@@ -54,8 +52,8 @@ def study(row: tables.Study, progress: Progress) -> schemas.Study:
             "metadata": row.user_metadata,
             "state": row.state,
             "created_at": row.created_at,
-            "counts": {state.value: count for state, count in progress.counts.items()},
-            "budget_left": progress.budget_left(row),
+            "counts": {state.value: count for state, count in counting.counts(row).items()},
+            "budget_left": counting.budget_left(row),
             "best": None if best is None else trial(best, row),
         }
     )

@@ -26,8 +26,8 @@ from geodrome_service.api.bodies import JsonRoute
 from geodrome_service.api.dependencies import Store, in_transaction
 from geodrome_service.api.once import Once, OnceOnly
 from geodrome_service.api.problems import responses
-from geodrome_service.api.suggestions import Suggesting
-from geodrome_service.store import studies, trials
+from geodrome_service.api.suggestions import Computing
+from geodrome_service.store import studies, suggesting, trials
 
 router = APIRouter(prefix="/v1/studies", tags=["trials"], route_class=JsonRoute)
 
@@ -62,7 +62,7 @@ async def ask(
     study: str,
     request: Request,
     store: Store,
-    suggesting: Suggesting,
+    computing: Computing,
     once: OnceOnly,
     body: schemas.Ask | None = None,
 ) -> Response:
@@ -77,7 +77,7 @@ async def ask(
         handed = await run_in_threadpool(in_transaction, store, lambda tx: _hand_out(tx, study, wish, once))
         if isinstance(handed, Response):
             return handed
-        job = suggesting.job(handed.study_serial, once.asker, handed.count)
+        job = computing.job(handed.study_serial)
         await asyncio.wait({job}, timeout=deadline - clock.time())
         if not job.done() or await request.is_disconnected():
             # What the job finds stays in the queue: for the repeat of this ask, or for whoever asks next.
@@ -92,9 +92,11 @@ def _hand_out(tx: Session, name_or_id: str, wish: schemas.Ask, once: Once) -> Re
     if (earlier := once.earlier(tx)) is not None:
         return earlier
     now = datetime.now(UTC)
-    study = studies.find(tx, name_or_id)
+    study = studies.find(tx, name_or_id, lock=True)
     order = trials.Order(wish.count, wish.worker, resume=wish.resume, lease_s=wish.lease_s or study.lease_s)
     handed = trials.hand_out(tx, study, order, now=now)
     if isinstance(handed, trials.Missing):
+        suggesting.wait(tx, study, once.asker, handed.count, now=now)
         return handed
+    suggesting.wait_no_more(tx, study, [once.asker])
     return once.answer(tx, schemas.Trials(trials=[answers.trial(row, study) for row in handed]), now=now)

@@ -36,7 +36,7 @@ async def best(study: str, store: Store, recommending: Recommending) -> schemas.
 def _read(store: Database, name_or_id: str) -> tuple[int, schemas.Trial | None, Question]:
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
-        observed = studies.progress(session, [study])[study.serial].best
+        observed = studies.best_trials(session, [study]).get(study.serial)
         start = history.latest_hyperparameters(session, study)
         known = question(study, history.observations(session, study), start)
         return study.serial, None if observed is None else answers.trial(observed, study), known

@@ -18,6 +18,9 @@ from geodrome.errors import FieldError, InvalidRequest, TooLarge
 from geodrome_service.api import faults
 
 LARGEST_BODY = 4 * 1024 * 1024
+WITHOUT_NUL = r"^[^\x00]*$"
+"""Text that every database stores, in a query; bodies are looked through as a whole."""
+
 DEEPEST_NESTING = 64  # spaces nest a few levels; pydantic gives up at about 250
 
 

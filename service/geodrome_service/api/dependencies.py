@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
-from geodrome_service.store import trials
+from geodrome_service.store import studies, trials
 from geodrome_service.store.database import Database
 
 Result = TypeVar("Result")
@@ -39,9 +40,9 @@ def transaction(store: Store) -> Iterator[Session]:
 def reading(store: Store, now: Now) -> Iterator[Session]:
     """One state of the database, in which every lease that has ended shows."""
     with store.read.begin() as session:
-        ended = trials.has_ended_leases(session, now=now)
-    if ended:
-        in_transaction(store, lambda session: trials.expire(session, now=now))
+        serials = trials.with_ended_leases(session, now=now)
+    for serial in serials:
+        in_transaction(store, partial(_expire, serial=serial, now=now))
     with store.read.begin() as session:
         yield session
 
@@ -50,6 +51,10 @@ def in_transaction(store: Database, work: Callable[[Session], Result]) -> Result
     """What ``work`` returns, once its transaction is committed; for work that is no route's, or only part of one."""
     with store.write.begin() as session:
         return work(session)
+
+
+def _expire(session: Session, *, serial: int, now: datetime) -> None:
+    trials.expire(session, studies.locked(session, serial), now=now)
 
 
 Store = Annotated[Database, Depends(database)]

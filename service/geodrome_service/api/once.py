@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable
+import uuid
 from datetime import datetime
 from typing import Annotated
 
@@ -30,11 +30,8 @@ class Once:
     def __init__(self, key: str | None, request: str) -> None:
         self._key = key
         self._request = request
-
-    @property
-    def asker(self) -> Hashable:
+        self.asker = uuid.uuid4().hex if key is None else hashlib.sha256(key.encode()).hexdigest()
         """The same for repeats of one request, different for different requests."""
-        return self._key if self._key is not None else self
 
     def earlier(self, session: Session) -> JSONResponse | None:
         """The answer that this request was given before.

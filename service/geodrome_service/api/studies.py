@@ -20,7 +20,7 @@ from geodrome.errors import (
 from pydantic import Field
 
 from geodrome_service.api import answers, spaces
-from geodrome_service.api.bodies import JsonRoute
+from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
 from geodrome_service.api.dependencies import Now, Reading, Tx
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.problems import responses
@@ -35,7 +35,7 @@ class StudyQuery(schemas.Input):
     """Which studies to list."""
 
     state: schemas.StudyState | None = None
-    name_prefix: Annotated[str, Field(max_length=128)] = ""
+    name_prefix: Annotated[str, Field(max_length=128, pattern=WITHOUT_NUL)] = ""
     cursor: Annotated[int | None, Field(ge=1, le=LARGEST_SERIAL)] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
@@ -64,7 +64,7 @@ def create(body: schemas.StudyCreate, tx: Tx, once: OnceOnly, now: Now) -> Respo
         return earlier
     definition = _resolved(body)
     study, is_new = studies.create(tx, definition, load=body.if_exists == "load", now=now)
-    shown = answers.study(study, studies.progress(tx, [study])[study.serial])
+    shown = answers.study(study, studies.best_trials(tx, [study]).get(study.serial))
     return once.answer(tx, shown, now=now, code=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
 
@@ -74,9 +74,9 @@ def page(query: Annotated[StudyQuery, Query()], session: Reading) -> schemas.Stu
     found, cursor = studies.page(
         session, state=query.state, name_prefix=query.name_prefix, before=query.cursor, limit=query.limit
     )
-    progress = studies.progress(session, found)
+    best = studies.best_trials(session, found)
     return schemas.StudyPage(
-        studies=[answers.study(study, progress[study.serial]) for study in found],
+        studies=[answers.study(study, best.get(study.serial)) for study in found],
         next_cursor=None if cursor is None else str(cursor),
     )
 
@@ -85,7 +85,7 @@ def page(query: Annotated[StudyQuery, Query()], session: Reading) -> schemas.Stu
 def show(study: str, session: Reading) -> schemas.Study:
     """Show a study, addressed by its name or id: definition, counts by state, budget left, best trial."""
     found = studies.find(session, study)
-    return answers.study(found, studies.progress(session, [found])[found.serial])
+    return answers.study(found, studies.best_trials(session, [found]).get(found.serial))
 
 
 def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:

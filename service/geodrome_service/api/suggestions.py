@@ -3,35 +3,52 @@
 A job reads the history, lets the pool compute, and puts what comes back into the study's queue. No transaction is open
 while it computes. An ask never takes a suggestion from a job directly: it claims from the queue like everybody else, so
 that a point whose asker has gone away waits for the next one.
+
+The jobs of several processes share their work too: asks note in the database that they wait, and only the holder of the
+study's suggest lease computes, for all of them. The others' jobs end when the points are there.
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 import logging
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+import os
+import socket
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from geodrome.errors import ComputeUnavailable
-from geodrome.schemas import TrialState
 from geodrome_core import suggestion_seed
 from sqlalchemy.orm import Session
 
 from geodrome_service.api.dependencies import in_transaction
 from geodrome_service.api.questions import question
 from geodrome_service.compute import Pool, Question, Suggestion
-from geodrome_service.store import events, history, trials
+from geodrome_service.store import counting, events, history, studies, suggesting, trials
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
 # Robots that start together ask within milliseconds of each other; a fit takes longer than this in any case.
 GATHER_S = 0.02
 
+POLL_S = 0.1
+"""How often a job looks whether another process is done."""
+
 log = logging.getLogger("geodrome.service")
+
+
+class Turn(enum.Enum):
+    """What a job finds when it comes to a study."""
+
+    OURS = "there is something to compute, and the lease is ours"
+    THEIRS = "another process computes"
+    NOBODYS = "there is nothing to compute"
 
 
 @dataclass(frozen=True)
@@ -43,98 +60,108 @@ class Plan:
         count: Suggestions to compute.
         seed: Seed of the computation.
         after_event: The study's last event that the question knows of.
+        askers: The asks that wait for it.
     """
 
     question: Question
     count: int
     seed: int
     after_event: int
-
-
-@dataclass
-class Job:
-    """A study's job: it gathers askers for a moment, then computes for them.
-
-    Attributes:
-        wanted: Trials that each asker waits for; None once the job computes, and takes no more.
-        task: The work itself.
-    """
-
-    task: asyncio.Task[None]
-    wanted: dict[Hashable, int] | None = field(default_factory=dict)
+    askers: tuple[str, ...]
 
 
 class Suggestions:
-    """The jobs of all studies."""
+    """The jobs of all studies, in this process."""
 
     def __init__(self, database: Database, pool: Pool) -> None:
         self._database = database
         self._pool = pool
-        self._jobs: dict[int, Job] = {}
+        self._jobs: dict[int, asyncio.Task[None]] = {}
         self._closed = False
+        # Of this process alone, wherever else a service runs.
+        self._holder = f"{socket.gethostname()[:20]}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
 
-    def job(self, study_serial: int, asker: Hashable, count: int) -> asyncio.Task[None]:
+    def job(self, study_serial: int) -> asyncio.Task[None]:
         """The study's present job, or a new one; when it is done, it is time to look into the queue again.
 
-        Args:
-            study_serial: The study.
-            asker: Who waits; repeats of one ask count once.
-            count: How many trials they wait for.
+        Whoever waits for it has noted that in the database before.
         """
         if self._closed:
             raise ComputeUnavailable("the service is stopping; ask again when it is back")
         job = self._jobs.get(study_serial)
         if job is None:
-            job = Job(asyncio.create_task(self._work(study_serial)))
-            job.task.add_done_callback(_log_failure)
+            job = asyncio.create_task(self._work(study_serial))
+            job.add_done_callback(_log_failure)
             self._jobs[study_serial] = job
-        if job.wanted is not None:
-            job.wanted[asker] = count
-        return job.task
+        return job
 
     async def close(self) -> None:
         """Ends all jobs; whoever waits for one learns that the service is stopping."""
         self._closed = True
-        tasks = [job.task for job in self._jobs.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        jobs = list(self._jobs.values())
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
 
     async def _work(self, study_serial: int) -> None:
         try:
             await asyncio.sleep(GATHER_S)
-            job = self._jobs[study_serial]
-            assert job.wanted is not None, "a job gathers once"
-            wanted, job.wanted = sum(job.wanted.values()), None
-            plan = await run_in_threadpool(self._plan, study_serial, wanted)
-            if plan is None:
-                return
-            found = await self._pool.suggest(plan.question, count=plan.count, seed=plan.seed)
-            await run_in_threadpool(self._store, study_serial, plan, found)
+            turn = await run_in_threadpool(self._begin, study_serial)
+            while turn is Turn.THEIRS:
+                await asyncio.sleep(POLL_S)
+                if not await run_in_threadpool(self._is_busy, study_serial):
+                    turn = await run_in_threadpool(self._begin, study_serial)
+            if turn is Turn.OURS:
+                await self._compute(study_serial)
         finally:
             del self._jobs[study_serial]
 
-    def _plan(self, study_serial: int, wanted: int) -> Plan | None:
-        """What to compute so that ``wanted`` trials are in the queue; None if they are, or nothing may be added."""
+    async def _compute(self, study_serial: int) -> None:
+        """Computes what is missing and puts it into the queue; the lease is ours before, and given back after."""
+        extending = asyncio.create_task(self._extend(study_serial))
+        try:
+            plan = await run_in_threadpool(self._plan, study_serial)
+            found = await self._pool.suggest(plan.question, count=plan.count, seed=plan.seed) if plan.count > 0 else []
+            await self._in_transaction(lambda tx: _enqueue(tx, study_serial, self._holder, plan, found))
+        except BaseException:
+            # Also when the service stops: another process need not wait for the lease to end.
+            await asyncio.shield(self._in_transaction(lambda tx: _release(tx, study_serial, self._holder)))
+            raise
+        finally:
+            extending.cancel()
+
+    async def _extend(self, study_serial: int) -> None:
+        while True:
+            await asyncio.sleep(suggesting.LEASE.total_seconds() / 3)
+            await self._in_transaction(lambda tx: _take(tx, study_serial, self._holder))
+
+    async def _in_transaction(self, work: Callable[[Session], object]) -> None:
+        await run_in_threadpool(in_transaction, self._database, work)
+
+    def _begin(self, study_serial: int) -> Turn:
+        """Takes the lease if there is anything to compute."""
+        with self._database.write.begin() as session:
+            study, now = studies.locked(session, study_serial), datetime.now(UTC)
+            if _missing(session, study, now) <= 0:
+                return Turn.NOBODYS
+            return Turn.OURS if suggesting.take(session, study, self._holder, now=now) else Turn.THEIRS
+
+    def _is_busy(self, study_serial: int) -> bool:
         with self._database.read.begin() as session:
-            study = session.get_one(Study, study_serial)
-            count = wanted - trials.count(session, study, TrialState.QUEUED)
-            room = trials.room_for_suggestions(session, study)
-            if room is not None:
-                count = min(count, room)
-            if count <= 0:
-                return None
+            return suggesting.is_held(session, study_serial, now=datetime.now(UTC))
+
+    def _plan(self, study_serial: int) -> Plan:
+        """What to compute so that enough trials are in the queue for all who wait."""
+        with self._database.read.begin() as session:
+            study, now = session.get_one(Study, study_serial), datetime.now(UTC)
+            start = history.latest_hyperparameters(session, study)
             return Plan(
-                question=question(
-                    study, history.observations(session, study), history.latest_hyperparameters(session, study)
-                ),
-                count=count,
+                question=question(study, history.observations(session, study), start),
+                count=_missing(session, study, now),
                 seed=suggestion_seed(study.seed, history.next_number(session, study)),
                 after_event=events.last_event(session, study),
+                askers=tuple(suggesting.waiting(session, study, now=now)),
             )
-
-    def _store(self, study_serial: int, plan: Plan, found: list[Suggestion]) -> None:
-        in_transaction(self._database, lambda session: _enqueue(session, study_serial, plan, found))
 
 
 def suggestions(request: Request) -> Suggestions:
@@ -143,17 +170,32 @@ def suggestions(request: Request) -> Suggestions:
     return held
 
 
-Suggesting = Annotated[Suggestions, Depends(suggestions)]
+Computing = Annotated[Suggestions, Depends(suggestions)]
 
 
-def _enqueue(session: Session, study_serial: int, plan: Plan, found: list[Suggestion]) -> None:
-    study = session.get_one(Study, study_serial)
-    trials.enqueue(
-        session,
-        study,
-        [_suggested(one, plan, index) for index, one in enumerate(found)],
-        now=datetime.now(UTC),
-    )
+def _missing(session: Session, study: Study, now: datetime) -> int:
+    """How many suggestions are missing that the budget pays for."""
+    missing = sum(suggesting.waiting(session, study, now=now).values()) - study.queued
+    room = counting.room(study)
+    return missing if room is None else min(missing, room)
+
+
+def _take(session: Session, study_serial: int, holder: str) -> None:
+    suggesting.take(session, studies.locked(session, study_serial), holder, now=datetime.now(UTC))
+
+
+def _release(session: Session, study_serial: int, holder: str) -> None:
+    suggesting.release(session, studies.locked(session, study_serial), holder)
+
+
+def _enqueue(session: Session, study_serial: int, holder: str, plan: Plan, found: list[Suggestion]) -> None:
+    study = studies.locked(session, study_serial)
+    if not suggesting.release(session, study, holder):
+        log.warning("study %s: another process took over, and %d points are dropped", study.name, len(found))
+        return
+    suggesting.wait_no_more(session, study, plan.askers)
+    suggested = [_suggested(one, plan, index) for index, one in enumerate(found)]
+    trials.enqueue(session, study, suggested, now=datetime.now(UTC))
 
 
 def _suggested(found: Suggestion, plan: Plan, index: int) -> trials.Suggested:

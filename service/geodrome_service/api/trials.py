@@ -23,7 +23,7 @@ from geodrome.errors import (
 from pydantic import Field
 
 from geodrome_service.api import answers, spaces
-from geodrome_service.api.bodies import JsonRoute
+from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
 from geodrome_service.api.dependencies import Now, Reading, Tx
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.problems import responses
@@ -37,7 +37,7 @@ class TrialQuery(schemas.Input):
     """Which trials to list."""
 
     state: schemas.TrialState | None = None
-    worker: Annotated[str | None, Field(max_length=128)] = None
+    worker: Annotated[str | None, Field(max_length=128, pattern=WITHOUT_NUL)] = None
     after: Annotated[int, Field(ge=0, le=history.LARGEST_NUMBER)] = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
@@ -61,7 +61,7 @@ def tell(*, study: str, number: int, body: schemas.Tell, tx: Tx, once: OnceOnly,
     """Store what became of a trial: `{"cost": 0.44}` is enough. Telling the same again is harmless."""
     if (earlier := once.earlier(tx)) is not None:
         return earlier
-    found = studies.find(tx, study)
+    found = studies.find(tx, study, lock=True)
     trial, verdict = trials.record_outcome(tx, found, number, _told(found, body), now=now)
     shown = answers.trial(trial, found)
     match verdict:

@@ -1,28 +1,23 @@
-"""The database: how it is opened, how its transactions begin, and how its tables come to be.
-
-SQLite admits one writer at a time. All writing therefore goes through one connection, so that writers queue in the pool
-in the order of their coming instead of polling the file's lock; and each writing transaction begins with
-``BEGIN IMMEDIATE``, so that what it reads cannot change before it writes. Readers have connections of their own: in WAL
-mode they neither wait for the writer nor stop it.
-"""
+"""The database, SQLite or PostgreSQL: how it is named and opened, and how its tables come to be."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.orm import sessionmaker
 
-BUSY_TIMEOUT_MS = 10_000
-READERS = 8
+from geodrome_service.store import postgresql, sqlite
+
+CONNECTIONS = 8
 WAIT_FOR_CONNECTION_S = 30.0
 MIGRATIONS = "geodrome_service:migrations"
+
+BACKENDS = {"sqlite": sqlite.engines, "postgresql": postgresql.engines}
 
 
 class CannotOpen(Exception):
@@ -30,53 +25,71 @@ class CannotOpen(Exception):
 
 
 class Database:
-    """An SQLite file, opened. It is made when there is none; its tables are brought up to date.
+    """A database, opened. An SQLite file is made when there is none; tables are brought up to date.
 
     Args:
-        path: The file.
+        url: Which one, see ``database_url``.
+        connections: At most so many, for readers at least.
+        wait_s: How long a transaction waits for a free connection.
 
     Raises:
-        CannotOpen: The file cannot be opened, is no database, or was written by a newer version of Geodrome.
+        CannotOpen: It cannot be reached, is no database, or was written by a newer version of Geodrome.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._writer = _engine(path, begin="BEGIN IMMEDIATE", connections=1)
-        self._readers = _engine(path, begin="BEGIN", connections=READERS)
+    def __init__(self, url: URL, *, connections: int = CONNECTIONS, wait_s: float = WAIT_FOR_CONNECTION_S) -> None:
+        self.url = url
+        self._writer, self._readers = BACKENDS[url.get_backend_name()](url, connections=connections, wait_s=wait_s)
         self.write = sessionmaker(self._writer, expire_on_commit=False)
-        """Sessions for transactions that may write: one at a time. Nothing is locked before the first statement."""
+        """Sessions for transactions that may write. Nothing is locked before the first statement."""
         self.read = sessionmaker(self._readers, expire_on_commit=False)
         """Sessions for transactions that only read; each sees one state of the database."""
+        shown = url.render_as_string()  # without the password
         try:
             with self._writer.begin() as connection:
                 migrate(connection)
         except DBAPIError as error:
-            raise CannotOpen(f"the database {path} cannot be opened: {error.orig}") from error
+            self.close()
+            raise CannotOpen(f"the database {shown} cannot be opened: {error.orig}") from error
         except CommandError as error:
-            raise CannotOpen(f"the database {path} was written by a newer Geodrome: {error}") from error
+            self.close()
+            raise CannotOpen(f"the database {shown} was written by a newer Geodrome: {error}") from error
 
     def close(self) -> None:
         """Ends all connections."""
         self._readers.dispose()
-        # The last connection to close folds the write-ahead log into the file.
+        # The last connection to close folds SQLite's write-ahead log into the file.
         self._writer.dispose()
 
 
-def sqlite_file(name: str) -> Path:
-    """The file that an operator names, as a path or as ``sqlite:///path``.
+def database_url(name: str) -> URL:
+    """The database that an operator names: a file of SQLite, as a path or ``sqlite:///path``, or ``postgresql://…``.
 
     Raises:
         CannotOpen: It names a database of another kind.
     """
     if "://" not in name:
-        return Path(name)
-    url = make_url(name)
-    if url.get_backend_name() != "sqlite" or not url.database:
-        raise CannotOpen(f"the database is an SQLite file, such as geodrome.db; got {url.render_as_string()}")
-    return Path(url.database)
+        return URL.create("sqlite", database=name)
+    rule = "a database is a file such as geodrome.db, sqlite:///geodrome.db or postgresql://user@host/name"
+    try:
+        url = make_url(name)
+    except (ArgumentError, ValueError) as error:
+        raise CannotOpen(f"{rule}; this is none") from error
+    if url.drivername == "postgres":
+        url = url.set(drivername="postgresql")
+    if url.get_backend_name() not in BACKENDS or not url.database:
+        raise CannotOpen(f"{rule}; got {url.render_as_string()}")
+    return url
+
+
+def file_url(path: Path) -> URL:
+    """The URL of an SQLite file."""
+    return URL.create("sqlite", database=str(path))
 
 
 def migrate(connection: Connection) -> None:
     """Brings the tables up to date, within the connection's transaction."""
+    if connection.dialect.name == "postgresql":
+        postgresql.lock_for_migration(connection)
     command.upgrade(alembic_config(connection), "head")
 
 
@@ -86,33 +99,3 @@ def alembic_config(connection: Connection) -> Config:
     config.set_main_option("script_location", MIGRATIONS)
     config.attributes["connection"] = connection
     return config
-
-
-def _engine(path: Path, *, begin: str, connections: int) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite", database=str(path.resolve())),
-        pool_size=connections,
-        max_overflow=0,
-        pool_timeout=WAIT_FOR_CONNECTION_S,
-        json_serializer=canonical_json,
-    )
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
-    return engine
-
-
-def canonical_json(value: Any) -> str:
-    """JSON as it is stored: no blanks, members in their own order, shortest digits that read back exactly."""
-    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-
-
-def _configure(connection: Any, _record: object) -> None:
-    # The driver must not begin transactions of its own: it would begin them deferred, and late.
-    connection.isolation_level = None
-    for pragma in (
-        "journal_mode = WAL",
-        "synchronous = FULL",  # an acknowledged tell survives a power cut
-        "foreign_keys = ON",
-        f"busy_timeout = {BUSY_TIMEOUT_MS}",
-    ):
-        connection.execute(f"PRAGMA {pragma}")

@@ -36,15 +36,15 @@ class Observations:
     abandoned: list[Json]
 
 
-def find(session: Session, study: Study, number: int, *, lock: bool = False) -> Trial:
-    """The trial of this number; with ``lock`` nobody else changes it meanwhile.
+def find(session: Session, study: Study, number: int) -> Trial:
+    """The trial of this number.
 
     Raises:
         TrialNotFound: There is none.
     """
     trial = None
     if 1 <= number <= LARGEST_NUMBER:
-        trial = session.get(Trial, (study.serial, number), with_for_update=lock)
+        trial = session.get(Trial, (study.serial, number))
     if trial is None:
         count = next_number(session, study) - 1
         raise TrialNotFound(f"study {study.name!r} has no trial {number}; its trials are numbered 1 to {count}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from geodrome_service.store.tables import IdempotencyKey
@@ -14,7 +14,9 @@ KEPT = timedelta(days=7)  # longer than a client that lost its answer goes on tr
 
 
 def find(session: Session, key: str) -> IdempotencyKey | None:
-    """What was answered under this key."""
+    """What was answered under this key; until the transaction ends, no other transaction comes past this with it."""
+    if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
+        session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(key, 0))))
     return session.get(IdempotencyKey, key)
 
 

@@ -1,16 +1,15 @@
-"""Studies: making, finding and listing them, and how far they are."""
+"""Studies: making, finding and listing them, and the best of their trials."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from geodrome.errors import StudyExists, StudyNotFound
 from geodrome.schemas import StudyState, TrialState
-from sqlalchemy import Subquery, case, func, select
+from sqlalchemy import ScalarSelect, Select, case, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
@@ -29,32 +28,6 @@ DEFINING = (
     "max_attempts",
 )
 """Fields that never change after creation; budget, lease and metadata may."""
-
-COUNTED = (TrialState.COMPLETED, TrialState.FAILED, TrialState.ABANDONED)
-"""States that spend budget."""
-
-RESERVED = (TrialState.QUEUED, TrialState.RUNNING)
-"""States that may still come to spend it."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a study is.
-
-    Attributes:
-        counts: Trials in each state.
-        best: The completed trial with the best cost, the earliest of equals; None before the first.
-    """
-
-    counts: Mapping[TrialState, int]
-    best: Trial | None
-
-    def budget_left(self, study: Study) -> int | None:
-        """Trials that the budget still pays for, not below 0; None without a budget."""
-        limit: int | None = study.budget["trials"]
-        if limit is None:
-            return None
-        return max(0, limit - sum(self.counts[state] for state in COUNTED))
 
 
 def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: datetime) -> tuple[Study, bool]:
@@ -99,17 +72,40 @@ def _load(existing: Study, fields: Mapping[str, Any], *, load: bool) -> Study:
     return existing
 
 
-def find(session: Session, name_or_id: str) -> Study:
-    """The study with this id or name.
+def find(session: Session, name_or_id: str, *, lock: bool = False) -> Study:
+    """The study with this id or name; with ``lock`` nobody else changes it or its trials until the transaction ends.
+
+    All that changes a study locks it first. So its events happen one after another, in the order of their ids, and its
+    trials and counters cannot disagree.
 
     Raises:
         StudyNotFound: There is none.
     """
-    found = session.scalars(select(Study).where((Study.id == name_or_id) | (Study.name == name_or_id))).all()
-    if not found:
+    if "\0" in name_or_id:  # no database stores that in a text
         raise StudyNotFound(f"no study has the name or id {name_or_id!r}")
     # A name may be spelled like another study's id; the id goes first.
-    return min(found, key=lambda study: study.id != name_or_id)
+    wanted = select(Study).where((Study.id == name_or_id) | (Study.name == name_or_id))
+    wanted = wanted.order_by(case((Study.id == name_or_id, 0), else_=1)).limit(1)
+    study = session.scalars(_locked(wanted) if lock else wanted).first()
+    if study is None:
+        raise StudyNotFound(f"no study has the name or id {name_or_id!r}")
+    return study
+
+
+def locked(session: Session, serial: int) -> Study:
+    """The study of this serial, locked as by ``find``.
+
+    Raises:
+        StudyNotFound: It was deleted meanwhile.
+    """
+    study = session.scalars(_locked(select(Study).where(Study.serial == serial))).first()
+    if study is None:
+        raise StudyNotFound("the study was deleted")
+    return study
+
+
+def _locked(query: Select[Study]) -> Select[Study]:
+    return query.with_for_update(of=Study).execution_options(populate_existing=True)
 
 
 def page(
@@ -141,32 +137,27 @@ def page(
     return found[:limit], found[limit - 1].serial if len(found) > limit else None
 
 
-def progress(session: Session, studies: Sequence[Study]) -> dict[int, Progress]:
-    """How far each of the studies is, by serial, in two queries however many there are."""
+def best_trials(session: Session, studies: Sequence[Study]) -> dict[int, Trial]:
+    """The best completed trial of each study that has one, by serial: the earliest of those with the best cost."""
     serials = [study.serial for study in studies]
-    counts = {serial: dict.fromkeys(TrialState, 0) for serial in serials}
-    for serial, state, count in session.execute(
-        select(Trial.study_serial, Trial.state, func.count())
-        .where(Trial.study_serial.in_(serials))
-        .group_by(Trial.study_serial, Trial.state)
-    ):
-        counts[serial][TrialState(state)] = count
-    best = {trial.study_serial: trial for trial in session.scalars(select(_best_of(serials)))}
-    return {serial: Progress(counts[serial], best.get(serial)) for serial in serials}
-
-
-def _best_of(serials: Sequence[int]) -> type[Trial]:
-    """The best completed trial of each study, as an entity to select from."""
     maximized = Study.objective["goal"].as_string() == "maximize"
-    loss = case((maximized, -Trial.cost), else_=Trial.cost)
-    ranked: Subquery = (
-        select(
-            Trial,
-            func.row_number().over(partition_by=Trial.study_serial, order_by=(loss, Trial.number)).label("rank"),
-        )
+    number = case((maximized, _first(descending=True)), else_=_first(descending=False))
+    best = (
+        select(Trial)
         .join(Study, Study.serial == Trial.study_serial)
-        .where(Trial.study_serial.in_(serials), Trial.state == TrialState.COMPLETED.value)
-        .subquery()
+        .where(Study.serial.in_(serials), Trial.number == number)
     )
-    first = select(ranked).where(ranked.c.rank == 1).subquery()
-    return aliased(Trial, first)
+    return {trial.study_serial: trial for trial in session.scalars(best)}
+
+
+def _first(*, descending: bool) -> ScalarSelect[int]:
+    """Number of the study's completed trial that is the first by cost: one step into an index."""
+    completed = aliased(Trial)
+    return (
+        select(completed.number)
+        .where(completed.study_serial == Study.serial, completed.state == TrialState.COMPLETED.value)
+        .order_by(completed.cost.desc() if descending else completed.cost, completed.number)
+        .limit(1)
+        .correlate(Study)
+        .scalar_subquery()
+    )

@@ -1,4 +1,4 @@
-"""The tables: studies, their trials, every change of state in order, and the idempotency keys."""
+"""The tables: studies, their trials, every change of state in order; who waits and who computes; idempotency keys."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ class Study(Base):
     Attributes:
         serial: Counts studies in the order of their creation; stays inside the database.
         id: The public name that never changes, a UUID.
+        queued, running, completed, failed, lost, abandoned: How many of its trials are in that state, see ``counting``.
     """
 
     __tablename__ = "studies"
@@ -93,6 +94,12 @@ class Study(Base):
     lease_s: Mapped[float]
     # "metadata" is taken by SQLAlchemy.
     user_metadata: Mapped[Json] = mapped_column("metadata")
+    queued: Mapped[int] = mapped_column(default=0)
+    running: Mapped[int] = mapped_column(default=0)
+    completed: Mapped[int] = mapped_column(default=0)
+    failed: Mapped[int] = mapped_column(default=0)
+    lost: Mapped[int] = mapped_column(default=0)
+    abandoned: Mapped[int] = mapped_column(default=0)
 
 
 class Trial(Base):
@@ -110,6 +117,7 @@ class Trial(Base):
     __tablename__ = "trials"
     __table_args__ = (
         Index(None, "study_serial", "state", "number"),
+        Index(None, "study_serial", "state", "cost", "number"),
         Index(None, "study_serial", "first_attempt"),
         Index(None, "state", "lease_expires_at"),
     )
@@ -152,6 +160,38 @@ class Event(Base):
     at: Mapped[datetime]
     kind: Mapped[str] = mapped_column(String(16))
     details: Mapped[Json]
+
+
+class SuggestLease(Base):
+    """One row for each study for which a process computes suggestions: no other does meanwhile.
+
+    Attributes:
+        holder: The process.
+        expires_at: When others need wait no longer: the holder is dead, for else it would have extended the lease.
+    """
+
+    __tablename__ = "suggest_leases"
+
+    study_serial: Mapped[int] = mapped_column(ForeignKey("studies.serial", ondelete="CASCADE"), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(64))
+    expires_at: Mapped[datetime]
+
+
+class WaitingAsk(Base):
+    """One row for each ask that waits for suggestions: whoever computes does it for all of them.
+
+    Attributes:
+        asker: The same for repeats of one ask.
+        count: Trials that it waits for.
+        expires_at: When it waits no longer.
+    """
+
+    __tablename__ = "waiting_asks"
+
+    study_serial: Mapped[int] = mapped_column(ForeignKey("studies.serial", ondelete="CASCADE"), primary_key=True)
+    asker: Mapped[str] = mapped_column(String(64), primary_key=True)
+    count: Mapped[int]
+    expires_at: Mapped[datetime]
 
 
 class IdempotencyKey(Base):

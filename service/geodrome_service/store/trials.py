@@ -20,11 +20,10 @@ from typing import Any, assert_never
 
 from geodrome.errors import StudyClosed, StudyPaused
 from geodrome.schemas import Outcome, StudyState, TrialState
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
-from geodrome_service.store import events, history
-from geodrome_service.store.studies import COUNTED
+from geodrome_service.store import counting, events, history
 from geodrome_service.store.tables import Json, Study, Trial
 
 
@@ -112,7 +111,7 @@ def enqueue(session: Session, study: Study, suggestions: Sequence[Suggested], *,
     for offset, suggested in enumerate(suggestions):
         trial = _queued(study, number + offset, suggested.point, suggested.origin, now=now)
         trial.recipe = suggested.recipe
-        session.add(trial)
+        _add(session, study, trial)
         events.record_trial(session, trial, "queued", now=now)
 
 
@@ -134,16 +133,15 @@ def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> 
             raise StudyClosed(f"study {study.name!r} is closed; what is told is still stored")
         case state:
             assert_never(state)
-    expire(session, study=study, now=now)
+    expire(session, study, now=now)
     own = _own_running(session, study, order)
-    queued = count(session, study, TrialState.QUEUED)
     wanted = order.count - len(own)
-    if wanted > queued:
-        room = room_for_suggestions(session, study)
+    if wanted > study.queued:
+        room = counting.room(study)
         if room is None or room > 0:
             return Missing(study.serial, wanted)
-        if not own and not queued:
-            raise StudyClosed(_spent(session, study))
+        if not own and not study.queued:
+            raise StudyClosed(_spent(study))
     expires_at = now + timedelta(seconds=order.lease_s)
     for trial in own:
         trial.lease_expires_at = expires_at
@@ -152,36 +150,20 @@ def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> 
     return [*own, *claimed]
 
 
-def room_for_suggestions(session: Session, study: Study) -> int | None:
-    """New trials that the budget pays for, those kept free that are queued or running; None without a budget."""
-    limit: int | None = study.budget["trials"]
-    if limit is None:
-        return None
-    return max(0, limit - count(session, study, *COUNTED, TrialState.QUEUED, TrialState.RUNNING))
-
-
-def count(session: Session, study: Study, *states: TrialState) -> int:
-    """How many of the study's trials are in one of these states."""
-    in_states = Trial.state.in_([state.value for state in states])
-    return session.scalar(select(func.count()).where(Trial.study_serial == study.serial, in_states)) or 0
-
-
-def expire(session: Session, *, now: datetime, study: Study | None = None) -> None:
-    """Makes running trials whose lease has ended lost, and offers their points again; in one study, or in all."""
-    ended = select(Trial).where(*_lease_has_ended(now)).order_by(Trial.study_serial, Trial.number).with_for_update()
-    if study is not None:
-        ended = ended.where(Trial.study_serial == study.serial)
+def expire(session: Session, study: Study, *, now: datetime) -> None:
+    """Makes the study's running trials whose lease has ended lost, and offers their points again."""
+    ended = select(Trial).where(Trial.study_serial == study.serial, *_lease_has_ended(now)).order_by(Trial.number)
     for trial in session.scalars(ended).all():
         trial.reason = f"the lease ended at {trial.lease_expires_at:%Y-%m-%d %H:%M:%S} UTC"
-        trial.state = TrialState.LOST.value
+        counting.move(study, trial, TrialState.LOST)
         trial.lease_expires_at = None
         events.record_trial(session, trial, "lost", now=now, reason=trial.reason)
-        _offer_again(session, session.get_one(Study, trial.study_serial), trial, now=now)
+        _offer_again(session, study, trial, now=now)
 
 
-def has_ended_leases(session: Session, *, now: datetime) -> bool:
-    """Whether ``expire`` has anything to do."""
-    return session.scalar(select(exists().where(*_lease_has_ended(now)))) is True
+def with_ended_leases(session: Session, *, now: datetime) -> Sequence[int]:
+    """Serials of the studies for which ``expire`` has something to do."""
+    return session.scalars(select(Trial.study_serial).where(*_lease_has_ended(now)).distinct()).all()
 
 
 def record_outcome(session: Session, study: Study, number: int, told: Told, *, now: datetime) -> tuple[Trial, Verdict]:
@@ -192,17 +174,18 @@ def record_outcome(session: Session, study: Study, number: int, told: Told, *, n
     Raises:
         TrialNotFound: The study has no trial of this number.
     """
-    trial = history.find(session, study, number, lock=True)
+    trial = history.find(session, study, number)
     if trial.told == told.body:
         return trial, Verdict.REPEATED
     before = TrialState(trial.state)
     if not _takes(trial, told.outcome):
         return trial, Verdict.CONTRADICTED
     late = told.outcome is not Outcome.ABANDONED and _is_overdue(trial, now)
+    counting.move(study, trial, TrialState(told.outcome.value))
     _write_outcome(trial, told, late=late, now=now)
     events.record_trial(session, trial, told.outcome.value, now=now, told=told.body, late=late)
     if told.outcome is not Outcome.LOST:
-        _withdraw_repeats(session, trial, now=now)
+        _withdraw_repeats(session, study, trial, now=now)
     elif before is not TrialState.LOST:
         _offer_again(session, study, trial, now=now)
     return trial, Verdict.STORED
@@ -225,7 +208,6 @@ def _takes(trial: Trial, outcome: Outcome) -> bool:
 
 
 def _write_outcome(trial: Trial, told: Told, *, late: bool, now: datetime) -> None:
-    trial.state = told.outcome.value
     trial.told = told.body
     trial.told_at = now
     trial.lease_expires_at = None
@@ -245,7 +227,7 @@ def _offer_again(session: Session, study: Study, lost: Trial, *, now: datetime) 
     settled = exists().where(
         Trial.study_serial == study.serial,
         Trial.first_attempt == lost.first_attempt,
-        Trial.state.in_([state.value for state in COUNTED]),
+        Trial.state.in_([state.value for state in counting.SPENT]),
     )
     if lost.attempt >= study.max_attempts or session.scalar(select(settled)):
         return
@@ -254,19 +236,19 @@ def _offer_again(session: Session, study: Study, lost: Trial, *, now: datetime) 
     trial.attempt = lost.attempt + 1
     trial.retry_of = lost.number
     trial.first_attempt = lost.first_attempt
-    session.add(trial)
+    _add(session, study, trial)
     events.record_trial(session, trial, "queued", now=now, retry_of=lost.number)
 
 
-def _withdraw_repeats(session: Session, settled: Trial, *, now: datetime) -> None:
+def _withdraw_repeats(session: Session, study: Study, settled: Trial, *, now: datetime) -> None:
     """Takes repeats of a trial that has a result out of the queue; those that run go on."""
     repeats = select(Trial).where(
-        Trial.study_serial == settled.study_serial,
+        Trial.study_serial == study.serial,
         Trial.first_attempt == settled.first_attempt,
         Trial.state == TrialState.QUEUED.value,
     )
-    for trial in session.scalars(repeats.with_for_update()).all():
-        trial.state = TrialState.LOST.value
+    for trial in session.scalars(repeats).all():
+        counting.move(study, trial, TrialState.LOST)
         trial.reason = f"withdrawn: the outcome of trial {settled.number} is known"
         events.record_trial(session, trial, "lost", now=now, reason=trial.reason)
 
@@ -274,21 +256,25 @@ def _withdraw_repeats(session: Session, settled: Trial, *, now: datetime) -> Non
 def _claim(
     session: Session, study: Study, count: int, worker: str | None, *, expires_at: datetime, now: datetime
 ) -> list[Trial]:
-    # One statement: of two that claim at once on a database with several writers, each gets other trials.
+    # One statement, and rows that another transaction holds are passed over: two claims never meet. The rows are chosen
+    # in a common table expression: PostgreSQL may run a subquery more than once, and each time claim others.
     first = (
         select(Trial.number)
         .where(Trial.study_serial == study.serial, Trial.state == TrialState.QUEUED.value)
         .order_by(Trial.number)
         .limit(count)
         .with_for_update(skip_locked=True)
+        .cte("first")
     )
     claimed = session.scalars(
         update(Trial)
-        .where(Trial.study_serial == study.serial, Trial.number.in_(first))
+        .where(Trial.study_serial == study.serial, Trial.number.in_(select(first.c.number)))
         .values(state=TrialState.RUNNING.value, worker=worker, asked_at=now, lease_expires_at=expires_at)
         .returning(Trial)
     ).all()
     trials = sorted(claimed, key=lambda trial: trial.number)
+    counting.added(study, TrialState.QUEUED, -len(trials))
+    counting.added(study, TrialState.RUNNING, len(trials))
     for trial in trials:
         events.record_trial(session, trial, "running", now=now, worker=worker)
     return trials
@@ -302,7 +288,7 @@ def _own_running(session: Session, study: Study, order: Order) -> Sequence[Trial
         Trial.state == TrialState.RUNNING.value,
         Trial.worker == order.worker,
     )
-    return session.scalars(own.order_by(Trial.number).limit(order.count).with_for_update()).all()
+    return session.scalars(own.order_by(Trial.number).limit(order.count)).all()
 
 
 def _queued(study: Study, number: int, point: Json, origin: Json, *, now: datetime) -> Trial:
@@ -334,7 +320,11 @@ def _lease_has_ended(now: datetime) -> tuple[Any, ...]:
     return Trial.state == TrialState.RUNNING.value, Trial.lease_expires_at <= now
 
 
-def _spent(session: Session, study: Study) -> str:
-    unfinished = count(session, study, TrialState.RUNNING)
-    running = f", of which {unfinished} still run" if unfinished else ""
+def _add(session: Session, study: Study, trial: Trial) -> None:
+    session.add(trial)
+    counting.added(study, TrialState(trial.state))
+
+
+def _spent(study: Study) -> str:
+    running = f", of which {study.running} still run" if study.running else ""
     return f"the budget of study {study.name!r} is spent: {study.budget['trials']} trials{running}"

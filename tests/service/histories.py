@@ -1,0 +1,36 @@
+"""Studies with a history, made straight in a database."""
+
+from __future__ import annotations
+
+import math
+import random
+from datetime import UTC, datetime
+
+from geodrome.schemas import Outcome, StudyDefinition
+from geodrome_service.store import studies, trials
+from geodrome_service.store.database import Database
+from sqlalchemy import URL
+
+NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
+ORIGIN = {"kind": "told", "acquisition": None, "value": None, "mean": None, "std": None, "seed": None, "note": None}
+
+
+def fill(url: URL, name: str, *, observations: int) -> None:
+    """Makes a study of rotations with many completed trials, so that a suggestion takes a while to compute."""
+    definition = StudyDefinition.model_validate({"name": name, "space": {"type": "rotation"}})
+    numbers = random.Random(0)
+    opened = Database(url)
+    with opened.write.begin() as session:
+        study, _ = studies.create(session, definition.model_dump(mode="json"), load=False, now=NOW)
+        rotations = [[numbers.gauss(0, 1) for _ in range(4)] for _ in range(observations)]
+        points = [[part / math.hypot(*rotation) for part in rotation] for rotation in rotations]
+        trials.enqueue(session, study, [trials.Suggested(point, ORIGIN, {}) for point in points], now=NOW)
+        for number, point in enumerate(points, start=1):
+            trials.record_outcome(session, study, number, completed(point[0] ** 2 + point[1]), now=NOW)
+    opened.close()
+
+
+def completed(cost: float) -> trials.Told:
+    """The outcome that a body of a cost alone stands for."""
+    body = {"outcome": "completed", "cost": cost}
+    return trials.Told(Outcome.COMPLETED, body, cost, None, None, None, [], False, None, {}, {})
