@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 
-from geodrome_service.api import about, asks, best, problems, studies, trials
+from geodrome_service.api import about, asks, best, events, own, problems, studies, trials
 from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.api.request_ids import RequestIds
 from geodrome_service.api.suggestions import Suggestions
@@ -30,7 +30,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
     )
     app.state.settings = settings
     app.state.database = database
-    for router in (about.router, studies.router, best.router, asks.router, trials.router):
+    for router in (about.router, studies.router, best.router, asks.router, own.router, trials.router, events.router):
         app.include_router(router)
     problems.install(app)
     # The last one added sees a request first: the id is known to all others.

@@ -12,7 +12,7 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from geodrome.schemas import StudyDefinition
+from geodrome.schemas import StudyDefinition, TrialState
 from geodrome_service.store import history, studies, trials
 from geodrome_service.store.canonical import canonical_json
 from geodrome_service.store.database import CannotOpen, Database, alembic_config, database_url, file_url
@@ -38,6 +38,58 @@ def test_migrations_go_up_down_and_up_again(empty_url):
     engine.dispose()
 
     assert found == [TABLES, set(), TABLES]
+
+
+def test_what_an_older_version_has_stored_is_counted_and_keeps_its_order(empty_url):
+    engine = create_engine(empty_url.set(drivername={"sqlite": "sqlite"}.get(empty_url.drivername, DRIVER)))
+    study = {
+        "id": "i", "state": "active", "created_at": "2026-11-27 12:00:00", "noise": "inferred", "seed": 0,
+        "max_attempts": 3, "lease_s": 600, "initial_design": "{}", "constraints": "[]", "budget": '{"trials": null}',
+        **dict.fromkeys(("space", "objective", "kernel", "acquisition", "metadata"), "{}"),
+    }  # fmt: skip
+    trial = {
+        "attempt": 1, "first_attempt": 1, "created_at": "2026-11-27 12:00:00", "recipe": None,
+        **dict.fromkeys(("point", "suggested_point", "origin", "metrics", "metadata", "corrections", "flags"), "{}"),
+    }  # fmt: skip
+
+    def insert(connection, table, **values):
+        names = ", ".join(values)
+        connection.execute(text(f"INSERT INTO {table} ({names}) VALUES (:{', :'.join(values)})"), values)
+
+    with engine.begin() as connection:
+        command.upgrade(alembic_config(connection), "0001")
+        for serial in (1, 2):
+            insert(connection, "studies", **study | {"serial": serial, "name": f"s{serial}", "id": str(serial)})
+        for number, state in enumerate(["completed", "completed", "lost", "queued"], start=1):
+            recipe = '{"after_event": 12}' if number == 4 else None
+            insert(
+                connection, "trials", **trial | {"study_serial": 1, "number": number, "state": state, "recipe": recipe}
+            )
+        for key, serial in [(10, 1), (11, 2), (12, 1), (13, 2)]:
+            values = {"study_serial": serial, "number": key, "at": "2026-11-27 12:00:00", "kind": "k", "details": "{}"}
+            insert(connection, "events", id=key, **values)
+
+    found = []
+    for moves in (["head"], ["0001", "head"]):
+        with engine.begin() as connection:
+            for revision in moves:
+                (command.downgrade if revision == "0001" else command.upgrade)(alembic_config(connection), revision)
+        with engine.begin() as connection:
+            studies_ = connection.execute(
+                text(f"SELECT {', '.join([*TrialState, 'last_event'])} FROM studies ORDER BY serial")
+            ).all()
+            events = connection.execute(
+                text("SELECT study_serial, position, number FROM events ORDER BY study_serial, position")
+            ).all()
+            recipe = connection.execute(text("SELECT recipe FROM trials WHERE number = 4")).scalar_one()
+            recipe = json.loads(recipe) if isinstance(recipe, str) else recipe
+        found.append((studies_, events, recipe))
+    engine.dispose()
+
+    for counts, events, recipe in found:
+        assert counts == [(1, 0, 2, 0, 1, 0, 2), (0, 0, 0, 0, 0, 0, 2)]
+        assert events == [(1, 1, 10), (1, 2, 12), (2, 1, 11), (2, 2, 13)]
+        assert recipe == {"after_event": 2}
 
 
 def test_the_migrated_tables_are_those_that_the_code_speaks_of(database):

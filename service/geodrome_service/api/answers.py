@@ -32,6 +32,11 @@ def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
     )
 
 
+def event(row: tables.Event) -> schemas.Event:
+    """An event as it travels."""
+    return schemas.Event(position=row.position, at=row.at, kind=row.kind, number=row.number, details=row.details)
+
+
 def study(row: tables.Study, best: tables.Trial | None) -> schemas.Study:
     """A study as it travels: its definition, how far it is, and its best trial."""
     return schemas.Study.model_validate(

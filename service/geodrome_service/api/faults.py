@@ -26,10 +26,18 @@ KINDS: dict[str, type[InvalidRequest]] = {
 
 def refusal(errors: Sequence[FieldError]) -> InvalidRequest:
     """The problem for these broken rules: a special one if they all lie in one of the special fields."""
-    kinds = {KINDS.get(error.pointer.split("/")[1] if error.pointer else "", InvalidRequest) for error in errors}
+    kinds = {KINDS.get(_field(error.pointer), InvalidRequest) for error in errors}
     kind = kinds.pop() if len(kinds) == 1 else InvalidRequest
     detail = errors[0].detail if len(errors) == 1 else f"{errors[0].detail} (and {len(errors) - 1} more)"
     return kind(f"{detail}; {HINT}" if kind is InvalidCost else detail, errors=errors)
+
+
+def _field(pointer: str) -> str:
+    """The field of a body that a pointer leads into; in a batch of trials, of one of them."""
+    parts = pointer.split("/")[1:]
+    if parts[:1] == ["trials"]:
+        parts = parts[2:]
+    return parts[0] if parts else ""
 
 
 def from_pydantic(errors: Iterable[Mapping[str, Any]], body: Any) -> list[FieldError]:
@@ -67,7 +75,7 @@ def _from_pydantic(error: Mapping[str, Any], body: Any) -> FieldError:
             pointer, got = f"{pointer}/type", None
             detail, rule = f"{name} has no type", "an object with a type"
         case schemas.COST_OF_OUTCOME:
-            pointer, got = "/cost", shown(body.get("cost"))
+            pointer, got = f"{pointer}/cost", shown(error["input"].get("cost"))
             detail, rule = error["msg"], "a completed trial has a cost or costs, another has none"
         case _:
             _, should, rule = error["msg"].partition(" should ")

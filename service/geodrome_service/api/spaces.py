@@ -8,10 +8,38 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+import torch
 from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidSpace
-from geodrome_core import CheckedPoint, Correction, Fault, PointError, Space, SpaceError, space_from_spec
+from geodrome_core import CheckedPoint, Fault, PointError, Space, SpaceError, space_from_spec
 
 from geodrome_service.api import faults
+
+SAME = 1e-6
+"""Geodesic distance below which two points are one."""
+
+
+class Places:
+    """Points of a study's manifold, to find out whether another one is the same as one of them.
+
+    Args:
+        space: The study's space.
+        points: Canonical points.
+    """
+
+    def __init__(self, space: Space, points: Sequence[Any]) -> None:
+        self._space = space
+        self._rows = space.rows(points)
+
+    def find(self, point: Any) -> int | None:
+        """Index of the first point that is the same, within ``SAME``; None if none is."""
+        if not len(self._rows):
+            return None
+        near = self._space.manifold.distance(self._rows, self._space.rows([point])) < SAME
+        return int(near.int().argmax()) if bool(near.any()) else None
+
+    def add(self, point: Any) -> None:
+        """Adds one more."""
+        self._rows = torch.cat([self._rows, self._space.rows([point])])
 
 
 def space_of(spec: Mapping[str, Any]) -> Space:
@@ -69,9 +97,9 @@ def check_inside(checked: CheckedPoint, pointer: str) -> None:
         raise InvalidPoint(_summary(errors), errors=errors)
 
 
-def shown_correction(correction: Correction) -> dict[str, Any]:
-    """What was mended in a told point, as it travels."""
-    return asdict(correction.under("/point"))
+def shown_corrections(checked: CheckedPoint) -> list[dict[str, Any]]:
+    """What was mended in a point, as it travels."""
+    return [asdict(correction.under("/point")) for correction in checked.corrections]
 
 
 @lru_cache(maxsize=256)

@@ -13,6 +13,7 @@ from geodrome.errors import (
     InvalidPoint,
     InvalidRequest,
     InvalidSpace,
+    StudyClosed,
     StudyExists,
     StudyNotFound,
     TooLarge,
@@ -86,6 +87,26 @@ def show(study: str, session: Reading) -> schemas.Study:
     """Show a study, addressed by its name or id: definition, counts by state, budget left, best trial."""
     found = studies.find(session, study)
     return answers.study(found, studies.best_trials(session, [found]).get(found.serial))
+
+
+@router.patch(
+    "/{study}",
+    response_model=schemas.Study,
+    responses=responses(InvalidRequest, StudyNotFound, StudyClosed, TooLarge, DatabaseUnavailable),
+)
+def change(study: str, body: schemas.StudyChange, tx: Tx, now: Now) -> schemas.Study:
+    """Pause, resume or close a study, or change its budget, lease or metadata."""
+    found = studies.find(tx, study, lock=True)
+    studies.change(tx, found, body.model_dump(mode="json", exclude_none=True), now=now)
+    return answers.study(found, studies.best_trials(tx, [found]).get(found.serial))
+
+
+@router.delete(
+    "/{study}", status_code=status.HTTP_204_NO_CONTENT, responses=responses(StudyNotFound, DatabaseUnavailable)
+)
+def remove(study: str, tx: Tx) -> None:
+    """Delete a study with its trials and events, for good."""
+    studies.remove(tx, studies.find(tx, study, lock=True))
 
 
 def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:

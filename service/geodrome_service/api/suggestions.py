@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session
 from geodrome_service.api.dependencies import in_transaction
 from geodrome_service.api.questions import question
 from geodrome_service.compute import Pool, Question, Suggestion
-from geodrome_service.store import counting, events, history, studies, suggesting, trials
+from geodrome_service.store import counting, history, studies, suggesting, trials
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
@@ -59,7 +59,7 @@ class Plan:
         question: The study as the job found it.
         count: Suggestions to compute.
         seed: Seed of the computation.
-        after_event: The study's last event that the question knows of.
+        after_event: Position of the study's last event that the question knows of.
         askers: The asks that wait for it.
     """
 
@@ -159,7 +159,7 @@ class Suggestions:
                 question=question(study, history.observations(session, study), start),
                 count=_missing(session, study, now),
                 seed=suggestion_seed(study.seed, history.next_number(session, study)),
-                after_event=events.last_event(session, study),
+                after_event=study.last_event,
                 askers=tuple(suggesting.waiting(session, study, now=now)),
             )
 

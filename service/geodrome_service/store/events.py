@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from geodrome_service.store.tables import Event, Study, Trial
 
 
-def record_study(session: Session, study: Study, kind: str, *, now: datetime) -> None:
-    """Notes what happened to a study."""
-    session.add(Event(study_serial=study.serial, number=None, at=now, kind=kind, details={}))
+def record(
+    session: Session, study: Study, kind: str, *, now: datetime, trial: Trial | None = None, **details: Any
+) -> None:
+    """Notes what happened to a study, or to one of its trials; the caller holds the study's lock."""
+    study.last_event += 1
+    number = None if trial is None else trial.number
+    session.add(
+        Event(study_serial=study.serial, position=study.last_event, number=number, at=now, kind=kind, details=details)
+    )
 
 
-def record_trial(session: Session, trial: Trial, kind: str, *, now: datetime, **details: Any) -> None:
-    """Notes what happened to a trial."""
-    session.add(Event(study_serial=trial.study_serial, number=trial.number, at=now, kind=kind, details=details))
-
-
-def last_event(session: Session, study: Study) -> int:
-    """Id of the study's latest event: whoever has seen the same has seen all."""
-    latest = session.scalar(select(func.max(Event.id)).where(Event.study_serial == study.serial))
-    assert latest is not None, "a study begins with an event"
-    return latest
+def page(session: Session, study: Study, *, after: int, limit: int) -> Sequence[Event]:
+    """The events after a position, in order, at most ``limit``."""
+    found = select(Event).where(Event.study_serial == study.serial, Event.position > after)
+    return session.scalars(found.order_by(Event.position).limit(limit)).all()

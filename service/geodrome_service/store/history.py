@@ -76,6 +76,14 @@ def page(
     return found[:limit], found[limit - 1].number if len(found) > limit else None
 
 
+def points(session: Session, study: Study) -> list[tuple[int, Json]]:
+    """Numbers and points of all trials but the lost ones."""
+    rows = select(Trial.number, Trial.point).where(
+        Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
+    )
+    return [(number, point) for number, point in session.execute(rows.order_by(Trial.number))]
+
+
 def next_number(session: Session, study: Study) -> int:
     """The number of the study's next trial."""
     largest = session.scalar(select(func.max(Trial.number)).where(Trial.study_serial == study.serial))

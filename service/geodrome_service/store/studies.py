@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from geodrome.errors import StudyExists, StudyNotFound
+from geodrome.errors import StudyClosed, StudyExists, StudyNotFound
 from geodrome.schemas import StudyState, TrialState
-from sqlalchemy import ScalarSelect, Select, case, func, select
+from sqlalchemy import ScalarSelect, Select, case, delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from geodrome_service.store import events
-from geodrome_service.store.tables import Study, Trial
+from geodrome_service.store.tables import Event, Study, SuggestLease, Trial, WaitingAsk
 
 DEFINING = (
     "space",
@@ -28,6 +28,9 @@ DEFINING = (
     "max_attempts",
 )
 """Fields that never change after creation; budget, lease and metadata may."""
+
+COLUMNS = {"metadata": "user_metadata"}
+"""Fields whose attribute has another name."""
 
 
 def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: datetime) -> tuple[Study, bool]:
@@ -54,7 +57,8 @@ def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: 
     except IntegrityError:
         existing = session.scalars(select(Study).where(Study.name == study.name)).one()
         return _load(existing, fields, load=load), False
-    events.record_study(session, study, "created", now=now)
+    session.flush()
+    events.record(session, study, "created", now=now)
     return study, True
 
 
@@ -90,6 +94,28 @@ def find(session: Session, name_or_id: str, *, lock: bool = False) -> Study:
     if study is None:
         raise StudyNotFound(f"no study has the name or id {name_or_id!r}")
     return study
+
+
+def change(session: Session, study: Study, changes: Mapping[str, Any], *, now: datetime) -> None:
+    """Changes some of state, budget, lease and metadata of a locked study.
+
+    Raises:
+        StudyClosed: It is closed, and stays so.
+    """
+    differing = {name: value for name, value in changes.items() if getattr(study, COLUMNS.get(name, name)) != value}
+    if study.state == StudyState.CLOSED.value and "state" in differing:
+        raise StudyClosed(f"study {study.name!r} is closed for good; make another one with the same definition")
+    for name, value in differing.items():
+        setattr(study, COLUMNS.get(name, name), value)
+    if differing:
+        events.record(session, study, differing.get("state", "changed"), now=now, **differing)
+
+
+def remove(session: Session, study: Study) -> None:
+    """Deletes a locked study with its trials and events."""
+    for table in (Event, Trial, SuggestLease, WaitingAsk):
+        session.execute(delete(table).where(table.study_serial == study.serial))
+    session.delete(study)
 
 
 def locked(session: Session, serial: int) -> Study:

@@ -72,6 +72,7 @@ class Study(Base):
         serial: Counts studies in the order of their creation; stays inside the database.
         id: The public name that never changes, a UUID.
         queued, running, completed, failed, lost, abandoned: How many of its trials are in that state, see ``counting``.
+        last_event: Position of its latest event.
     """
 
     __tablename__ = "studies"
@@ -100,6 +101,7 @@ class Study(Base):
     failed: Mapped[int] = mapped_column(default=0)
     lost: Mapped[int] = mapped_column(default=0)
     abandoned: Mapped[int] = mapped_column(default=0)
+    last_event: Mapped[int] = mapped_column(default=0)
 
 
 class Trial(Base):
@@ -111,6 +113,7 @@ class Trial(Base):
         suggested_point: The point as it was suggested; what a repeat offers again.
         recipe: What computes the suggestion again from the study's events: the call's seed, count, the place in its
             batch, the model's hyperparameters. None for a repeat, whose first attempt has it.
+        lease_s: How long the worker's lease is, from the ask or from its latest heartbeat on.
         told: The body of the outcome that stands, to tell "the same again" from "otherwise".
     """
 
@@ -135,6 +138,7 @@ class Trial(Base):
     created_at: Mapped[datetime]
     worker: Mapped[str | None] = mapped_column(String(128))
     asked_at: Mapped[datetime | None]
+    lease_s: Mapped[float | None]
     lease_expires_at: Mapped[datetime | None]
     told_at: Mapped[datetime | None]
     told: Mapped[Json | None]
@@ -149,13 +153,17 @@ class Trial(Base):
 
 
 class Event(Base):
-    """One row for each change of state, in the order in which they happened."""
+    """One row for each change of state, in the order in which they happened.
+
+    Attributes:
+        position: Counts the study's events from 1, without gaps.
+        number: Of the trial that changed; None when it was the study.
+    """
 
     __tablename__ = "events"
-    __table_args__ = (Index(None, "study_serial", "id"),)
 
-    id: Mapped[int] = mapped_column(primary_key=True)
-    study_serial: Mapped[int] = mapped_column(ForeignKey("studies.serial"))
+    study_serial: Mapped[int] = mapped_column(ForeignKey("studies.serial"), primary_key=True)
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     number: Mapped[int | None]
     at: Mapped[datetime]
     kind: Mapped[str] = mapped_column(String(16))

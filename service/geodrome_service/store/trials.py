@@ -97,6 +97,29 @@ class Told:
     metadata: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Own:
+    """A point that somebody brings.
+
+    Attributes:
+        point: The point, canonical.
+        corrections: What was mended in it.
+        told: What is known of it; None if it is to be run.
+        metrics: Further numbers.
+        metadata: Anything else.
+    """
+
+    point: Json
+    corrections: list[Json]
+    told: Told | None
+    metrics: dict[str, float]
+    metadata: dict[str, Any]
+
+
+NO_ORIGIN: dict[str, None] = dict.fromkeys(("acquisition", "value", "mean", "std", "seed", "note"))
+"""Of a point that no engine has suggested."""
+
+
 class Verdict(enum.Enum):
     """What became of an outcome that was told."""
 
@@ -112,7 +135,34 @@ def enqueue(session: Session, study: Study, suggestions: Sequence[Suggested], *,
         trial = _queued(study, number + offset, suggested.point, suggested.origin, now=now)
         trial.recipe = suggested.recipe
         _add(session, study, trial)
-        events.record_trial(session, trial, "queued", now=now)
+        events.record(session, study, "queued", trial=trial, now=now)
+
+
+def add_own(session: Session, study: Study, own: Sequence[Own], *, now: datetime) -> list[Trial]:
+    """Adds points that somebody brings, queued or with what is known of them.
+
+    Raises:
+        StudyClosed: The study is closed, and a point is to be run.
+    """
+    if study.state == StudyState.CLOSED.value and any(one.told is None for one in own):
+        raise StudyClosed(f"study {study.name!r} is closed; points with a cost are still stored")
+    number = history.next_number(session, study)
+    return [_add_own(session, study, number + offset, one, now=now) for offset, one in enumerate(own)]
+
+
+def _add_own(session: Session, study: Study, number: int, own: Own, *, now: datetime) -> Trial:
+    kind = "enqueued" if own.told is None else "told"
+    trial = _queued(study, number, own.point, {"kind": kind, **NO_ORIGIN}, now=now)
+    trial.corrections = own.corrections
+    _add(session, study, trial)
+    if own.told is None:
+        trial.metrics, trial.user_metadata = own.metrics, own.metadata
+        events.record(session, study, "queued", trial=trial, now=now)
+        return trial
+    counting.move(study, trial, TrialState(own.told.outcome.value))
+    _write_outcome(trial, own.told, late=False, now=now)
+    events.record(session, study, own.told.outcome.value, trial=trial, now=now, told=own.told.body, late=False)
+    return trial
 
 
 def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> Sequence[Trial] | Missing:
@@ -142,11 +192,10 @@ def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> 
             return Missing(study.serial, wanted)
         if not own and not study.queued:
             raise StudyClosed(_spent(study))
-    expires_at = now + timedelta(seconds=order.lease_s)
     for trial in own:
-        trial.lease_expires_at = expires_at
-        events.record_trial(session, trial, "resumed", now=now, worker=order.worker)
-    claimed = _claim(session, study, wanted, order.worker, expires_at=expires_at, now=now)
+        _lease(trial, order.lease_s, now=now)
+        events.record(session, study, "resumed", trial=trial, now=now, worker=order.worker)
+    claimed = _claim(session, study, wanted, order, now=now)
     return [*own, *claimed]
 
 
@@ -157,13 +206,42 @@ def expire(session: Session, study: Study, *, now: datetime) -> None:
         trial.reason = f"the lease ended at {trial.lease_expires_at:%Y-%m-%d %H:%M:%S} UTC"
         counting.move(study, trial, TrialState.LOST)
         trial.lease_expires_at = None
-        events.record_trial(session, trial, "lost", now=now, reason=trial.reason)
+        events.record(session, study, "lost", trial=trial, now=now, reason=trial.reason)
         _offer_again(session, study, trial, now=now)
 
 
 def with_ended_leases(session: Session, *, now: datetime) -> Sequence[int]:
     """Serials of the studies for which ``expire`` has something to do."""
     return session.scalars(select(Trial.study_serial).where(*_lease_has_ended(now)).distinct()).all()
+
+
+def extend(session: Session, study: Study, number: int, lease_s: float | None, *, now: datetime) -> tuple[Trial, bool]:
+    """Extends the lease of a trial that its worker still runs; of one whose lease has ended, too, for then it is alive.
+
+    Args:
+        session: The transaction.
+        study: Whose trial.
+        number: Which one.
+        lease_s: How long from now; None for as long as the lease was.
+        now: The moment.
+
+    Returns:
+        The trial, and whether it runs: not if nobody was given it, or its outcome is known.
+
+    Raises:
+        TrialNotFound: The study has no trial of this number.
+    """
+    trial = history.find(session, study, number)
+    was_lost = trial.state == TrialState.LOST.value and trial.told is None and trial.asked_at is not None
+    if trial.state != TrialState.RUNNING.value and not (was_lost and not _has_result(session, study, trial)):
+        return trial, False
+    _lease(trial, lease_s or trial.lease_s or study.lease_s, now=now)
+    if was_lost:
+        counting.move(study, trial, TrialState.RUNNING)
+        trial.reason = None
+        events.record(session, study, "resumed", trial=trial, now=now, worker=trial.worker)
+        _withdraw_repeats(session, study, trial, f"withdrawn: trial {number} still runs", now=now)
+    return trial, True
 
 
 def record_outcome(session: Session, study: Study, number: int, told: Told, *, now: datetime) -> tuple[Trial, Verdict]:
@@ -183,9 +261,9 @@ def record_outcome(session: Session, study: Study, number: int, told: Told, *, n
     late = told.outcome is not Outcome.ABANDONED and _is_overdue(trial, now)
     counting.move(study, trial, TrialState(told.outcome.value))
     _write_outcome(trial, told, late=late, now=now)
-    events.record_trial(session, trial, told.outcome.value, now=now, told=told.body, late=late)
+    events.record(session, study, told.outcome.value, trial=trial, now=now, told=told.body, late=late)
     if told.outcome is not Outcome.LOST:
-        _withdraw_repeats(session, study, trial, now=now)
+        _withdraw_repeats(session, study, trial, f"withdrawn: the outcome of trial {number} is known", now=now)
     elif before is not TrialState.LOST:
         _offer_again(session, study, trial, now=now)
     return trial, Verdict.STORED
@@ -224,12 +302,7 @@ def _write_outcome(trial: Trial, told: Told, *, late: bool, now: datetime) -> No
 
 def _offer_again(session: Session, study: Study, lost: Trial, *, now: datetime) -> None:
     """Queues the point of a lost trial, unless it had its attempts or one of them has a result."""
-    settled = exists().where(
-        Trial.study_serial == study.serial,
-        Trial.first_attempt == lost.first_attempt,
-        Trial.state.in_([state.value for state in counting.SPENT]),
-    )
-    if lost.attempt >= study.max_attempts or session.scalar(select(settled)):
+    if lost.attempt >= study.max_attempts or _has_result(session, study, lost):
         return
     number = history.next_number(session, study)
     trial = _queued(study, number, lost.suggested_point, lost.origin, now=now)
@@ -237,25 +310,38 @@ def _offer_again(session: Session, study: Study, lost: Trial, *, now: datetime) 
     trial.retry_of = lost.number
     trial.first_attempt = lost.first_attempt
     _add(session, study, trial)
-    events.record_trial(session, trial, "queued", now=now, retry_of=lost.number)
+    events.record(session, study, "queued", trial=trial, now=now, retry_of=lost.number)
 
 
-def _withdraw_repeats(session: Session, study: Study, settled: Trial, *, now: datetime) -> None:
-    """Takes repeats of a trial that has a result out of the queue; those that run go on."""
+def _withdraw_repeats(session: Session, study: Study, trial: Trial, reason: str, *, now: datetime) -> None:
+    """Takes repeats of a trial that has a result, or still runs, out of the queue; those that run go on."""
     repeats = select(Trial).where(
         Trial.study_serial == study.serial,
-        Trial.first_attempt == settled.first_attempt,
+        Trial.first_attempt == trial.first_attempt,
         Trial.state == TrialState.QUEUED.value,
     )
-    for trial in session.scalars(repeats).all():
-        counting.move(study, trial, TrialState.LOST)
-        trial.reason = f"withdrawn: the outcome of trial {settled.number} is known"
-        events.record_trial(session, trial, "lost", now=now, reason=trial.reason)
+    for repeat in session.scalars(repeats).all():
+        counting.move(study, repeat, TrialState.LOST)
+        repeat.reason = reason
+        events.record(session, study, "lost", trial=repeat, now=now, reason=reason)
 
 
-def _claim(
-    session: Session, study: Study, count: int, worker: str | None, *, expires_at: datetime, now: datetime
-) -> list[Trial]:
+def _has_result(session: Session, study: Study, trial: Trial) -> bool:
+    """Whether one of the attempts at the trial's point has a result."""
+    settled = exists().where(
+        Trial.study_serial == study.serial,
+        Trial.first_attempt == trial.first_attempt,
+        Trial.state.in_([state.value for state in counting.SPENT]),
+    )
+    return session.scalar(select(settled)) is True
+
+
+def _lease(trial: Trial, lease_s: float, *, now: datetime) -> None:
+    trial.lease_s = lease_s
+    trial.lease_expires_at = now + timedelta(seconds=lease_s)
+
+
+def _claim(session: Session, study: Study, count: int, order: Order, *, now: datetime) -> list[Trial]:
     # One statement, and rows that another transaction holds are passed over: two claims never meet. The rows are chosen
     # in a common table expression: PostgreSQL may run a subquery more than once, and each time claim others.
     first = (
@@ -269,14 +355,20 @@ def _claim(
     claimed = session.scalars(
         update(Trial)
         .where(Trial.study_serial == study.serial, Trial.number.in_(select(first.c.number)))
-        .values(state=TrialState.RUNNING.value, worker=worker, asked_at=now, lease_expires_at=expires_at)
+        .values(
+            state=TrialState.RUNNING.value,
+            worker=order.worker,
+            asked_at=now,
+            lease_s=order.lease_s,
+            lease_expires_at=now + timedelta(seconds=order.lease_s),
+        )
         .returning(Trial)
     ).all()
     trials = sorted(claimed, key=lambda trial: trial.number)
     counting.added(study, TrialState.QUEUED, -len(trials))
     counting.added(study, TrialState.RUNNING, len(trials))
     for trial in trials:
-        events.record_trial(session, trial, "running", now=now, worker=worker)
+        events.record(session, study, "running", trial=trial, now=now, worker=order.worker)
     return trials
 
 

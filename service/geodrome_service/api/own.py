@@ -1,0 +1,167 @@
+"""Routes of points of one's own: observations that were made elsewhere, and points to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from fastapi import APIRouter, Response, status
+from fastapi.concurrency import run_in_threadpool
+from geodrome import schemas
+from geodrome.errors import (
+    DatabaseUnavailable,
+    IdempotencyConflict,
+    InvalidCost,
+    InvalidPoint,
+    InvalidRequest,
+    StudyClosed,
+    StudyNotFound,
+    TooLarge,
+)
+from geodrome_core import Space
+from sqlalchemy.orm import Session
+
+from geodrome_service.api import answers, spaces
+from geodrome_service.api.bodies import JsonRoute
+from geodrome_service.api.dependencies import Now, Store, in_transaction
+from geodrome_service.api.once import Once, OnceOnly
+from geodrome_service.api.outcomes import told
+from geodrome_service.api.problems import responses
+from geodrome_service.store import history, studies, trials
+from geodrome_service.store.database import Database
+from geodrome_service.store.tables import Study, Trial
+
+router = APIRouter(prefix="/v1/studies/{study}/trials", tags=["trials"], route_class=JsonRoute)
+
+PROBLEMS = responses(
+    InvalidRequest,
+    InvalidCost,
+    InvalidPoint,
+    StudyNotFound,
+    StudyClosed,
+    IdempotencyConflict,
+    TooLarge,
+    DatabaseUnavailable,
+)
+
+
+@router.post(
+    "",
+    status_code=status.HTTP_201_CREATED,
+    response_model=schemas.Trial,
+    responses={
+        status.HTTP_200_OK: {"model": schemas.Trial, "description": "`skip_if_exists`: the trial that is there"},
+        **PROBLEMS,
+    },
+)
+async def add(*, study: str, body: schemas.OwnTrial, store: Store, once: OnceOnly, now: Now) -> Response:
+    """Add a point of one's own: with a cost as an observation, else to the queue.
+
+    An observation may lie outside the domain, and is flagged then; a point to be run may not.
+    """
+    return await run_in_threadpool(_add, store, study, [body], prefixes=[""], once=once, now=now, kind=schemas.Trial)
+
+
+@router.post(
+    "/batch",
+    status_code=status.HTTP_201_CREATED,
+    response_model=schemas.Trials,
+    responses={
+        status.HTTP_200_OK: {"model": schemas.Trials, "description": "`skip_if_exists`: all were there"},
+        **PROBLEMS,
+    },
+)
+async def add_all(*, study: str, body: schemas.OwnTrials, store: Store, once: OnceOnly, now: Now) -> Response:
+    """Add up to 1,000 points of one's own, all or none."""
+    prefixes = [f"/trials/{index}" for index in range(len(body.trials))]
+    return await run_in_threadpool(
+        _add, store, study, body.trials, prefixes=prefixes, once=once, now=now, kind=schemas.Trials
+    )
+
+
+def _add(
+    store: Database,
+    name_or_id: str,
+    bodies: Sequence[schemas.OwnTrial],
+    *,
+    prefixes: Sequence[str],
+    once: Once,
+    now: datetime,
+    kind: type[schemas.Trial | schemas.Trials],
+) -> Response:
+    # Points are read before anything is locked: a thousand take a while.
+    with store.read.begin() as session:
+        space = spaces.space_of(studies.find(session, name_or_id).space)
+    own = _read(space, bodies, prefixes)
+
+    def write(tx: Session) -> Response:
+        if (earlier := once.earlier(tx)) is not None:
+            return earlier
+        study = studies.find(tx, name_or_id, lock=True)
+        before = history.next_number(tx, study)
+        rows = _added(tx, study, space, bodies=bodies, own=own, now=now)
+        shown = [answers.trial(row, study) for row in rows]
+        is_new = any(row.number >= before for row in rows)
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return once.answer(tx, shown[0] if kind is schemas.Trial else schemas.Trials(trials=shown), now=now, code=code)
+
+    return in_transaction(store, write)
+
+
+def _added(
+    tx: Session,
+    study: Study,
+    space: Space,
+    *,
+    bodies: Sequence[schemas.OwnTrial],
+    own: Sequence[trials.Own],
+    now: datetime,
+) -> list[Trial]:
+    """The trials that were added, or that are there already and are to be skipped."""
+    if not any(body.skip_if_exists for body in bodies):
+        return trials.add_own(tx, study, own, now=now)
+    known = history.points(tx, study)
+    numbers = [number for number, _ in known]
+    places = spaces.Places(space, [point for _, point in known])
+    rows: list[Trial] = []
+    for body, one in zip(bodies, own, strict=True):
+        same = places.find(one.point) if body.skip_if_exists else None
+        if same is not None:
+            rows.append(history.find(tx, study, numbers[same]))
+            continue
+        [added] = trials.add_own(tx, study, [one], now=now)
+        tx.flush()
+        rows.append(added)
+        numbers.append(added.number)
+        places.add(one.point)
+    return rows
+
+
+def _read(space: Space, bodies: Sequence[schemas.OwnTrial], prefixes: Sequence[str]) -> list[trials.Own]:
+    """The points and what is told of them.
+
+    Raises:
+        InvalidPoint: Some points are in no accepted form, or are to be run and lie outside.
+        InvalidCost: Some costs cannot be summed up.
+    """
+    own: list[trials.Own] = []
+    refused: list[InvalidPoint] = []
+    for body, prefix in zip(bodies, prefixes, strict=True):
+        try:
+            own.append(_own(space, body, prefix))
+        except InvalidPoint as problem:
+            refused.append(problem)
+    if refused:
+        errors = [error for problem in refused for error in problem.errors]
+        raise InvalidPoint("; ".join(problem.detail for problem in refused), errors=errors)
+    return own
+
+
+def _own(space: Space, body: schemas.OwnTrial, prefix: str) -> trials.Own:
+    checked = spaces.check_point(space, body.point, f"{prefix}/point")
+    outcome = None
+    if body.is_to_be_run:
+        spaces.check_inside(checked, f"{prefix}/point")
+    else:
+        outcome = told(space, body.told, executed=checked, prefix=prefix)
+    return trials.Own(checked.point, spaces.shown_corrections(checked), outcome, body.metrics, body.metadata)
