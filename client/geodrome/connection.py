@@ -97,6 +97,16 @@ class Connection:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         return self._call(self._http.build_request("POST", path, json=dict(body), headers=headers), answer)
 
+    def patch(self, path: str, answer: type[Answer], *, body: Mapping[str, Any]) -> Answer:
+        """What the service answers to changes, which may be sent repeatedly: they say what is to be so."""
+        return self._call(self._http.build_request("PATCH", path, json=dict(body)), answer)
+
+    def delete(self, path: str) -> None:
+        """Removes what stands at ``path``."""
+        response = self._exchange(self._http.build_request("DELETE", path))
+        if not response.is_success:
+            raise _refusal(response)
+
     def close(self) -> None:
         """Ends the connections that are kept open."""
         self._http.close()
@@ -108,12 +118,15 @@ class Connection:
         self.close()
 
     def _call(self, request: httpx.Request, answer: type[Answer]) -> Answer:
+        return _parsed(self._exchange(request), answer)
+
+    def _exchange(self, request: httpx.Request) -> httpx.Response:
         deadline = self._clock.now() + self.timeout_s
         attempt = 0
         while True:
             result = self._send(request, time_left_s=deadline - self._clock.now())
             if isinstance(result, httpx.Response) and result.status_code not in REPEATED:
-                return _parsed(result, answer)
+                return result
             pause_s = self._pause_s(attempt, result)
             if self._clock.now() + pause_s >= deadline:
                 self._give_up(request, result)

@@ -236,6 +236,12 @@ class OwnTrials(Input):
     trials: Annotated[list[OwnTrial], Field(min_length=1, max_length=1000)]
 
 
+class Points(Input):
+    """Body of ``POST …/predict``."""
+
+    points: Annotated[list[Point], Field(min_length=1, max_length=1000)]
+
+
 class Heartbeat(Input):
     """Body of ``POST …/heartbeat``; an empty body extends the lease by as long as it was given for."""
 
@@ -388,6 +394,36 @@ class Best(Output):
 
     observed: Trial | None
     recommended: Recommendation | None
+
+
+class Prediction(Output):
+    """What a run at a point would cost, without its noise, in units of the cost.
+
+    ``feasible`` is the probability that the run does not fail, null while nothing has failed.
+    """
+
+    mean: FiniteFloat
+    std: FiniteFloat
+    feasible: FiniteFloat | None
+
+
+class Predictions(Output):
+    """Answer of ``POST …/predict``, in the order of the points; null while there is no model."""
+
+    predictions: list[Prediction] | None
+
+
+class SpaceTypes(Output):
+    """Answer of ``GET /v1/spaces``: the JSON schema of every type of space, by its name."""
+
+    types: dict[str, Any]
+
+
+class Readiness(Output):
+    """Answer of ``GET /readyz``: whether the database answers and a worker is there."""
+
+    database: bool
+    compute: bool
 
 
 class Health(Output):

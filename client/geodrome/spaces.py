@@ -150,6 +150,12 @@ class Product(SpaceSpec):
     ]
 
 
+SPACE_TYPES: dict[str, type[SpaceSpec]] = {
+    kind.model_fields["type"].default: kind
+    for kind in (Real, Integer, Euclidean, Joints, Torus, Sphere, Rotation, SPD, Hyperbolic, Product)
+}
+"""Every kind of space by its ``type``."""
+
 Space = Annotated[
     Real | Integer | Euclidean | Joints | Torus | Sphere | Rotation | SPD | Hyperbolic | Product,
     Field(discriminator="type"),

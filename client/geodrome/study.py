@@ -83,6 +83,18 @@ class TrialHandle:
         """Never try this again; also takes back a completed trial, when a bad sensor is found later."""
         return self._end(schemas.Outcome.ABANDONED, reason, metrics)
 
+    def heartbeat(self, *, lease_s: float | None = None) -> schemas.Trial:
+        """Keeps the trial: its lease ends so much later.
+
+        Args:
+            lease_s: From now on; None for as long as it was given for.
+
+        Raises:
+            OutcomeConflict: The trial does not run any more.
+        """
+        self.record = self._study.heartbeat(self.number, lease_s=lease_s)
+        return self.record
+
     def _end(self, outcome: schemas.Outcome, reason: str, metrics: Mapping[str, SupportsFloat] | None) -> schemas.Trial:
         self.record = self._study.tell(self.number, outcome=outcome, reason=reason, metrics=metrics)
         return self.record
@@ -167,6 +179,108 @@ class Study:
             "metadata": metadata,
         }
         return self._connection.post(f"{self._path}/trials/{number}/tell", schemas.Trial, body=jsonable(body))
+
+    def add(
+        self,
+        point: schemas.Point,
+        *,
+        cost: SupportsFloat | None = None,
+        costs: Sequence[SupportsFloat] | None = None,
+        std: SupportsFloat | None = None,
+        outcome: schemas.Outcome | str | None = None,
+        reason: str | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        skip_if_exists: bool = False,
+    ) -> schemas.Trial:
+        """Adds a point of one's own: with a cost, or an outcome of ``failed``, as an observation, else to the queue.
+
+        Args:
+            point: In any form that the study's space accepts. An observation may lie outside the domain.
+            cost: As in ``tell``.
+            costs: Repeated measurements instead.
+            std: Standard deviation of the cost's noise, if it is known; 0 is exact.
+            outcome: ``"failed"`` or ``"abandoned"`` for an observation without a cost.
+            reason: Why.
+            metrics: Further numbers to keep.
+            metadata: Anything else to keep.
+            skip_if_exists: Adds nothing, and returns the trial that is there, if the study has the point already.
+
+        Raises:
+            InvalidPoint: It is not in the study's space; or it is to be run and lies outside of the domain.
+            StudyClosed: The study is closed, and the point is to be run.
+        """
+        body = {
+            "point": point,
+            "cost": cost,
+            "costs": costs,
+            "std": std,
+            "outcome": outcome,
+            "reason": reason,
+            "metrics": metrics,
+            "metadata": metadata,
+            "skip_if_exists": skip_if_exists,
+        }
+        return self._connection.post(f"{self._path}/trials", schemas.Trial, body=jsonable(body))
+
+    def add_all(self, trials: Sequence[Mapping[str, Any]]) -> list[schemas.Trial]:
+        """Adds up to 1,000 points of one's own, all or none.
+
+        Args:
+            trials: The arguments of ``add``, by name.
+        """
+        body = {"trials": [dict(trial) for trial in trials]}
+        return self._connection.post(f"{self._path}/trials/batch", schemas.Trials, body=jsonable(body)).trials
+
+    def heartbeat(self, number: int, *, lease_s: float | None = None) -> schemas.Trial:
+        """Extends the lease of a running trial; see ``TrialHandle.heartbeat``."""
+        path = f"{self._path}/trials/{number}/heartbeat"
+        return self._connection.post(path, schemas.Trial, body=jsonable({"lease_s": lease_s}))
+
+    def pause(self) -> Self:
+        """Hands out nothing until ``resume``; what is told is still stored."""
+        return self._change(state=schemas.StudyState.PAUSED)
+
+    def resume(self) -> Self:
+        """Hands out points again.
+
+        Raises:
+            StudyClosed: The study was closed.
+        """
+        return self._change(state=schemas.StudyState.ACTIVE)
+
+    def close(self) -> Self:
+        """Hands out nothing any more, for good; what is told is still stored."""
+        return self._change(state=schemas.StudyState.CLOSED)
+
+    def set_budget(self, trials: int | None) -> Self:
+        """Changes how many trials may be spent; None for no limit."""
+        return self._change(budget={"trials": trials})
+
+    def delete(self) -> None:
+        """Deletes the study with all its trials, for good."""
+        self._connection.delete(self._path)
+
+    def _change(self, **changes: Any) -> Self:
+        self.record = self._connection.patch(self._path, schemas.Study, body=jsonable(changes))
+        return self
+
+    def predict(self, points: Sequence[schemas.Point]) -> list[schemas.Prediction] | None:
+        """What runs at points would cost, by the model; None while there is none."""
+        body = jsonable({"points": list(points)})
+        return self._connection.post(f"{self._path}/predict", schemas.Predictions, body=body).predictions
+
+    def events(self, *, after: int = 0) -> Iterator[schemas.Event]:
+        """Every change of the study and its trials, in order, fetched a page at a time.
+
+        Args:
+            after: Only those with a larger ``position``.
+        """
+        cursor: int | None = after
+        while cursor is not None:
+            page = self._connection.get(f"{self._path}/events", schemas.EventPage, params={"after": cursor})
+            yield from page.events
+            cursor = page.next_cursor
 
     def trial(self, number: int) -> TrialHandle:
         """The trial of this number, to look at or to tell something else about.

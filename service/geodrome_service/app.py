@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -11,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 
-from geodrome_service.api import about, asks, best, events, own, problems, studies, trials
+from geodrome_service.api import about, asks, best, events, own, predictions, problems, studies, trials
 from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.api.request_ids import RequestIds
 from geodrome_service.api.suggestions import Suggestions
@@ -30,7 +31,16 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
     )
     app.state.settings = settings
     app.state.database = database
-    for router in (about.router, studies.router, best.router, asks.router, own.router, trials.router, events.router):
+    for router in (
+        about.router,
+        studies.router,
+        best.router,
+        predictions.router,
+        asks.router,
+        own.router,
+        trials.router,
+        events.router,
+    ):
         app.include_router(router)
     problems.install(app)
     # The last one added sees a request first: the id is known to all others.
@@ -42,6 +52,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
 
 async def finish_waiting(app: FastAPI) -> None:
     """Ends all computing, so that whoever waits for it is answered; for a server that is about to stop."""
+    app.state.stopping.set()
     await app.state.suggestions.close()
     await app.state.recommendations.close()
 
@@ -51,6 +62,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     database: Database = app.state.database
     try:
         async with open_pool(app.state.settings.workers) as pool:
+            app.state.stopping = asyncio.Event()
+            app.state.pool = pool
             app.state.suggestions = Suggestions(database, pool)
             app.state.recommendations = Recommendations(pool)
             yield

@@ -11,17 +11,19 @@ import math
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeVar
 
 import torch
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
 from geodrome.errors import ComputeUnavailable
-from geodrome_core import History, Problem, recommend, space_from_spec, suggest
+from geodrome_core import History, Problem, predict, recommend, space_from_spec, suggest
 
 Answer = TypeVar("Answer")
 
 WORKER_TIMEOUT_S = 10.0  # a worker that died is replaced in about a second, and imports torch in a few
+
+READY_TIMEOUT_S = 2.0
 
 KILL_AFTER_S = 1.0  # an idle worker ends in a few hundredths of that
 
@@ -113,6 +115,22 @@ class Pool:
         """
         return await self._run(recommendation, question)
 
+    async def predict(self, question: Question, points: list[Any]) -> list[dict[str, Any]] | None:
+        """What runs at points would cost, each a ``Prediction``; None when no model can be had.
+
+        Raises:
+            ComputeUnavailable: No worker lives long enough to answer.
+        """
+        return await self._run(predictions, question, points)
+
+    async def is_ready(self) -> bool:
+        """Whether there is a worker."""
+        try:
+            found = await asyncio.wait_for(self._client.scheduler.identity(), READY_TIMEOUT_S)
+        except (OSError, TimeoutError):
+            return False
+        return bool(found["workers"])
+
     async def _run(self, task: Callable[..., Answer], *args: object) -> Answer:
         try:
             await self._client.wait_for_workers(1, timeout=WORKER_TIMEOUT_S)
@@ -193,6 +211,15 @@ def recommendation(question: Question) -> dict[str, Any] | None:
     if best is None or not (math.isfinite(best.mean) and math.isfinite(best.std)):
         return None
     return {"point": best.point, "mean": best.mean, "std": best.std}
+
+
+def predictions(question: Question, points: list[Any]) -> list[dict[str, Any]] | None:
+    """What runs at points would cost; runs in a worker."""
+    problem, history = _posed(question)
+    found = predict(problem, history, problem.space.rows(points), start=question.start)
+    if found is None or not all(math.isfinite(one.mean) and math.isfinite(one.std) for one in found):
+        return None
+    return [asdict(one) for one in found]
 
 
 def _posed(question: Question) -> tuple[Problem, History]:

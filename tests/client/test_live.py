@@ -299,3 +299,50 @@ def test_answers_that_get_lost_make_neither_a_second_trial_nor_a_second_cost(ser
         assert [trial.number for trial in trials] == [1, 2]
         assert [trial.number for trial in study.trials()] == [1, 2]
         assert study.refresh().record.counts.completed == 2
+
+
+def test_own_points_are_added_and_the_study_predicts_them(client, name):
+    study = client.create_study(name, space=geodrome.Real(bounds=(0.0, 1.0)))
+
+    added = study.add_all([{"point": x / 5, "cost": (x / 5 - 0.5) ** 2, "std": 0.0} for x in range(6)])
+    failed = study.add(0.55, outcome="failed", reason="joint limit")
+    same = study.add(0.2, skip_if_exists=True)
+    queued = study.add(0.7)
+
+    assert [trial.number for trial in added] == [1, 2, 3, 4, 5, 6]
+    assert (failed.state, same.number, queued.state) == (TrialState.FAILED, 2, TrialState.QUEUED)
+    assert study.ask().number == queued.number
+    predicted = study.predict([0.0, 0.4])
+    assert predicted is not None
+    assert predicted[0].mean == pytest.approx(0.25, abs=0.05)
+
+
+def test_a_trial_is_kept_by_its_heartbeat(client, name):
+    study = client.create_study(name, space=LINE)
+    trial = study.ask(lease_s=50)
+
+    extended = trial.heartbeat(lease_s=5000)
+
+    assert extended.lease_expires_at is not None
+    assert trial.record.lease_expires_at == extended.lease_expires_at
+    trial.tell(cost=1.0)
+    with pytest.raises(geodrome.OutcomeConflict):
+        trial.heartbeat()
+
+
+def test_a_study_is_paused_resumed_changed_closed_and_deleted(client, name):
+    study = client.create_study(name, space=LINE)
+
+    study.pause()
+    with pytest.raises(geodrome.StudyPaused):
+        study.ask()
+    study.resume().set_budget(7)
+    assert study.record.budget.trials == 7
+    study.close()
+    with pytest.raises(geodrome.StudyClosed):
+        study.ask()
+    assert [event.kind for event in study.events()] == ["created", "paused", "active", "changed", "closed"]
+    assert [event.position for event in study.events(after=3)] == [4, 5]
+    study.delete()
+    with pytest.raises(geodrome.StudyNotFound):
+        client.study(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, TypeVar
@@ -37,13 +38,20 @@ def transaction(store: Store) -> Iterator[Session]:
         yield session
 
 
-def reading(store: Store, now: Now) -> Iterator[Session]:
+@contextmanager
+def looking(store: Database, now: datetime) -> Iterator[Session]:
     """One state of the database, in which every lease that has ended shows."""
     with store.read.begin() as session:
         serials = trials.with_ended_leases(session, now=now)
     for serial in serials:
         in_transaction(store, partial(_expire, serial=serial, now=now))
     with store.read.begin() as session:
+        yield session
+
+
+def reading(store: Store, now: Now) -> Iterator[Session]:
+    """The same, for a whole request."""
+    with looking(store, now) as session:
         yield session
 
 

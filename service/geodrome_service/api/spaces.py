@@ -86,6 +86,24 @@ def check_point(space: Space, point: Any, pointer: str) -> CheckedPoint:
         raise InvalidPoint(_summary(errors), errors=errors) from error
 
 
+def check_points(space: Space, points: Sequence[Any], pointer: str) -> list[CheckedPoint]:
+    """Several points, as by ``check_point``; each has its index in the pointer.
+
+    Raises:
+        InvalidPoint: Of every point that cannot be read.
+    """
+    checked: list[CheckedPoint] = []
+    errors: list[FieldError] = []
+    for index, point in enumerate(points):
+        try:
+            checked.append(space.check(point))
+        except PointError as error:
+            errors += _fields(error.faults, f"{pointer}/{index}")
+    if errors:
+        raise InvalidPoint(_summary(errors), errors=errors)
+    return checked
+
+
 def check_inside(checked: CheckedPoint, pointer: str) -> None:
     """Makes sure that a point that is to be run lies inside the domain.
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import URL, Connection, make_url
+from sqlalchemy import URL, Connection, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import sessionmaker
 
 from geodrome_service.store import postgresql, sqlite
+from geodrome_service.store.tables import Study
 
 CONNECTIONS = 8
 WAIT_FOR_CONNECTION_S = 30.0
@@ -53,6 +55,15 @@ class Database:
         except CommandError as error:
             self.close()
             raise CannotOpen(f"the database {shown} was written by a newer Geodrome: {error}") from error
+
+    def answers(self) -> bool:
+        """Whether it can be read now."""
+        try:
+            with self._readers.connect() as connection:
+                connection.execute(select(Study.serial).limit(1))
+        except (DBAPIError, PoolTimeoutError):
+            return False
+        return True
 
     def close(self) -> None:
         """Ends all connections."""
