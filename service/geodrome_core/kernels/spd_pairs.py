@@ -149,8 +149,9 @@ def _values(first: Points, second: Points) -> tuple[Float[Tensor, "*#b"], Float[
         parts = [[_rows(column, rows, len(shape)) for column in group] for group in columns]
         if is_one_set:
             rest = slice(start, None)
-            m[rows, rest], d[rows, rest] = of_size(parts[0], [column[:, rest] for column in parts[1]])
-            m[rest, rows], d[rest, rows] = m[rows, rest].mT, -d[rows, rest].mT
+            m_above, d_above = of_size(parts[0], [column[:, rest] for column in parts[1]])
+            m[rows, rest], d[rows, rest] = m_above, d_above
+            m[rest, rows], d[rest, rows] = m_above.mT, -d_above.mT
         else:
             m[rows], d[rows] = of_size(*parts)
     return m, d

@@ -292,6 +292,19 @@ def test_invariants_are_those_of_the_quotient(size):
 
 
 @pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("count", [128, 129, 181, 182, 286])
+def test_invariants_of_a_set_with_itself_are_the_same_in_whatever_strips_they_are_computed(size, count):
+    """181 and 286 leave a last strip of one row."""
+    x = random_rows(f"SPD{size}", count)
+
+    of_set = invariants(x.unsqueeze(-2), x.unsqueeze(-3))
+    of_pairs = invariants(x.repeat_interleave(count, 0), x.repeat(count, 1))
+
+    for found, expected in zip(of_set, of_pairs, strict=True):
+        torch.testing.assert_close(found.flatten(), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, 3])
 def test_invariants_do_not_tell_who_is_first(size):
     x = random_rows(f"SPD{size}", 200)
 
