@@ -47,6 +47,15 @@ class Domain:
         is_free = [not isinstance(part, Integer) for part in parts for _ in range(part.dim)]
         return torch.nonzero(torch.tensor(is_free)).flatten()
 
+    @cached_property
+    def whole(self) -> list[tuple[int, Integer]]:
+        """Where whole numbers stand in a row, and which they are."""
+        manifold = self.manifold
+        if not isinstance(manifold, Product):
+            return [(0, manifold)] if isinstance(manifold, Integer) else []
+        columns = manifold.columns
+        return [(columns[name].start, part) for name, part in manifold.factors.items() if isinstance(part, Integer)]
+
     def narrowed(self, inequality: Objective) -> Domain:
         """With one more inequality."""
         return replace(self, inequalities=(*self.inequalities, inequality))

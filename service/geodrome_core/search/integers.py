@@ -10,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.integer import Integer
-from geodrome_core.geometry.product import Product
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import Objective
 from geodrome_core.search.trust_region import DEFAULT_TOLERANCE, Search, Tolerance
@@ -39,7 +38,7 @@ def maximize(
     larger value, and so on until no change does.
     """
     found = maximize_continuously(objective, domain, starts, tolerance=tolerance)
-    columns = _columns(domain)
+    columns = domain.whole
     if not columns:
         return found
     points, values, iterations = found.points.clone(), found.values.clone(), found.iterations
@@ -59,16 +58,6 @@ def maximize(
         points[active], values[active] = again.points, again.values
         iterations += again.iterations
     return Search(points, values, iterations)
-
-
-def _columns(domain: Domain) -> list[tuple[int, Integer]]:
-    """Where whole numbers stand in a row."""
-    if not isinstance(domain.manifold, Product):
-        return [(0, domain.manifold)] if isinstance(domain.manifold, Integer) else []
-    whole = domain.manifold
-    return [
-        (whole.columns[name].start, factor) for name, factor in whole.factors.items() if isinstance(factor, Integer)
-    ]
 
 
 def _moves(points: Float[Tensor, "b d"], columns: list[tuple[int, Integer]]) -> Float[Tensor, "b k d"]:

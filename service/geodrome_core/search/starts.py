@@ -21,6 +21,9 @@ NEAR = 16
 
 STARTS = 8
 
+EACH = 16
+"""Combinations of whole numbers, beyond those of the starts, of which the most promising point is a start, too."""
+
 RANKED = 64
 """Of all points that are looked at, the most promising, among which starts are chosen."""
 
@@ -64,7 +67,25 @@ def starts(
         gaps = gaps.amin(-1)
         chosen = gaps.argsort(descending=True, stable=True)[:count]
         chosen = chosen[gaps[chosen] > 0].sort().values
-        return ranked[chosen], domain
+        return torch.cat([ranked[chosen], _best_of_each(domain, points[order], ranked[chosen])]), domain
+
+
+def _best_of_each(domain: Domain, ranked: Float[Tensor, "n d"], chosen: Float[Tensor, "b d"]) -> Float[Tensor, "k d"]:
+    """For whole numbers that no chosen point has: the best points with them, of ``EACH`` combinations at most.
+
+    The search changes whole numbers while all else stays, and would not cross a valley to them.
+    """
+    if not domain.whole:
+        return ranked[:0]
+    columns = [column for column, _ in domain.whole]
+    # The first row of each combination is its best.
+    _, combination = torch.cat([chosen, ranked])[:, columns].unique(dim=0, return_inverse=True)
+    seen = set(combination[: len(chosen)].tolist())
+    first: dict[int, int] = {}
+    for row, own in enumerate(combination[len(chosen) :].tolist()):
+        if own not in seen:
+            first.setdefault(own, row)
+    return ranked[list(first.values())[:EACH]]
 
 
 def candidates(domain: Domain, incumbents: Float[Tensor, "i d"], generator: torch.Generator) -> Float[Tensor, "n d"]:

@@ -6,9 +6,10 @@ import pytest
 import torch
 from geodrome_core import space_from_spec
 from geodrome_core.geometry.sphere import Sphere
+from geodrome_core.search import integers
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import ByAutograd
-from geodrome_core.search.starts import RANKED, SCALES, STARTS, candidates, near, starts
+from geodrome_core.search.starts import EACH, RANKED, SCALES, STARTS, candidates, near, starts
 from torch import Tensor
 
 from tests.core.spaces import SPACES
@@ -40,10 +41,33 @@ def test_starts_are_distinct_and_the_best_candidate_is_one(name):
     chosen, searched = starts(objective, domain, incumbents, generator(1), narrowed=domain)
 
     assert searched is domain
-    assert 1 < len(chosen) <= STARTS
+    assert 1 < len(chosen) <= STARTS + (EACH if domain.whole else 0)
     gaps = domain.manifold.distance(chosen.unsqueeze(1), chosen)
     assert (gaps + torch.eye(len(chosen)) > 0).all()
     assert height(chosen).max() == height(candidates(domain, incumbents, generator(1))).max()
+
+
+def grippers(x: Tensor) -> Tensor:
+    """Each whole number from 0 to 7 has a narrow hill of its own, where others have a valley; that of 1 is highest."""
+    k = (7 * x[:, 1]).round()
+    hill = torch.exp(-800 * (x[:, 0] - 0.1 - 0.1 * (3 * k % 8)) ** 2)
+    return (1 + 0.3 * (k == 1).double()) * hill
+
+
+def test_every_one_of_few_whole_numbers_has_a_start_so_that_the_best_is_found_across_valleys():
+    spec = {
+        "type": "product",
+        "factors": {"force": {"type": "real", "bounds": [0, 1]}, "jaw": {"type": "integer", "bounds": [0, 7]}},
+    }
+    manifold = space_from_spec(spec).manifold
+    domain, objective = Domain(manifold), ByAutograd(grippers, manifold)
+    incumbent = torch.tensor([[0.1, 0.0]], dtype=torch.float64)
+
+    chosen, _ = starts(objective, domain, incumbent, generator(0), narrowed=domain)
+    found = integers.maximize(objective, domain, chosen)
+
+    assert set((7 * chosen[:, 1]).round().tolist()) == set(range(8))
+    assert found.values.max().item() == pytest.approx(1.3, abs=1e-9)
 
 
 def test_a_low_hill_far_from_a_high_one_gets_a_start():
