@@ -219,6 +219,17 @@ def test_a_budget_that_pays_for_fewer_gives_fewer(make_lab, http):
     assert len(trials) == 3
 
 
+def test_one_who_asks_again_and_again_without_a_key_is_counted_once(http, heavy_study, eventually):
+    path = f"/v1/studies/{heavy_study}"
+    polls = [http.post(f"{path}/ask", json={"wait_s": 0}) for _ in range(12)]
+
+    eventually(lambda: http.get(path).json()["counts"]["queued"] > 0)
+
+    assert {answer.status_code for answer in polls} <= {200, 202}
+    counts = http.get(path).json()["counts"]
+    assert counts["queued"] + counts["running"] <= 4, "not one for each poll"
+
+
 @pytest.mark.parametrize(("state", "code"), [("paused", "study-paused"), ("closed", "study-closed")])
 def test_a_paused_or_closed_study_refuses_asks_but_not_tells(http, lab, running_server, state, code):
     lab.ask()

@@ -40,6 +40,18 @@ def test_a_spent_budget_can_be_raised(http, make_lab):
     assert lab.ask()["number"] == 2
 
 
+def test_a_budget_may_lose_its_limit_and_metadata_may_hold_a_null(http, make_lab):
+    lab = make_lab(budget={"trials": 1})
+
+    changed = http.patch(lab.path, json={"budget": {"trials": None}, "metadata": {"a": None}, "lease_s": None})
+
+    assert changed.status_code == 200
+    assert (lab.show()["budget"], lab.show()["budget_left"]) == ({"trials": None}, None)
+    assert lab.show()["metadata"] == {"a": None}
+    assert lab.show()["lease_s"] == lab.created.json()["lease_s"]
+    assert lab.ask()["number"] == 1
+
+
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [

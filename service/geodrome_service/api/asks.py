@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from functools import partial
 
 from fastapi import APIRouter, Request, Response, status
 from fastapi.concurrency import run_in_threadpool
@@ -80,12 +81,19 @@ async def ask(
         job = computing.job(handed.study_serial)
         await asyncio.wait({job}, timeout=deadline - clock.time())
         if not job.done() or await request.is_disconnected():
+            if not once.is_repeatable:
+                await run_in_threadpool(in_transaction, store, partial(_give_up, missing=handed, once=once))
             # What the job finds stays in the queue: for the repeat of this ask, or for whoever asks next.
             detail = "the suggestion is being computed; ask again with the same Idempotency-Key"
             return JSONResponse({"detail": detail}, status.HTTP_202_ACCEPTED, {"Retry-After": str(RETRY_AFTER_S)})
         if job.cancelled():
             raise ComputeUnavailable("the service is stopping; ask again when it is back")
         job.result()
+
+
+def _give_up(tx: Session, *, missing: trials.Missing, once: Once) -> None:
+    study = studies.locked(tx, missing.study_serial)
+    suggesting.give_up(tx, study, once.asker, missing.count, now=datetime.now(UTC))
 
 
 def _hand_out(tx: Session, name_or_id: str, wish: schemas.Ask, once: Once) -> Response | trials.Missing:
@@ -98,5 +106,5 @@ def _hand_out(tx: Session, name_or_id: str, wish: schemas.Ask, once: Once) -> Re
     if isinstance(handed, trials.Missing):
         suggesting.wait(tx, study, once.asker, handed.count, now=now)
         return handed
-    suggesting.wait_no_more(tx, study, [once.asker])
+    suggesting.wait_no_more(tx, study, [once.asker, suggesting.SOMEBODY])
     return once.answer(tx, schemas.Trials(trials=[answers.trial(row, study) for row in handed]), now=now)

@@ -30,6 +30,8 @@ class Once:
     def __init__(self, key: str | None, request: str) -> None:
         self._key = key
         self._request = request
+        self.is_repeatable = key is not None
+        """Whether a repeat of the request is known to be one."""
         self.asker = uuid.uuid4().hex if key is None else hashlib.sha256(key.encode()).hexdigest()
         """The same for repeats of one request, different for different requests."""
 

@@ -91,13 +91,15 @@ def _add(
 ) -> Response:
     # Points are read before anything is locked: a thousand take a while.
     with store.read.begin() as session:
-        space = spaces.space_of(studies.find(session, name_or_id).space)
+        found = studies.find(session, name_or_id)
+        study_id, space = found.id, spaces.space_of(found.space)
     own = _read(space, bodies, prefixes)
 
     def write(tx: Session) -> Response:
         if (earlier := once.earlier(tx)) is not None:
             return earlier
-        study = studies.find(tx, name_or_id, lock=True)
+        # By its id: the name may belong to another study by now, of another space.
+        study = studies.find(tx, study_id, lock=True)
         before = history.next_number(tx, study)
         rows = _added(tx, study, space, bodies=bodies, own=own, now=now)
         shown = [answers.trial(row, study) for row in rows]

@@ -97,7 +97,9 @@ def show(study: str, session: Reading) -> schemas.Study:
 def change(study: str, body: schemas.StudyChange, tx: Tx, now: Now) -> schemas.Study:
     """Pause, resume or close a study, or change its budget, lease or metadata."""
     found = studies.find(tx, study, lock=True)
-    studies.change(tx, found, body.model_dump(mode="json", exclude_none=True), now=now)
+    # Only what is null as a whole is not given: a budget may have no limit, metadata may hold a null.
+    changes = {name: value for name, value in body.model_dump(mode="json").items() if value is not None}
+    studies.change(tx, found, changes, now=now)
     return answers.study(found, studies.best_trials(tx, [found]).get(found.serial))
 
 

@@ -25,6 +25,8 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from geodrome.errors import ComputeUnavailable
 from geodrome_core import suggestion_seed
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from geodrome_service.api.dependencies import in_transaction
@@ -133,7 +135,10 @@ class Suggestions:
     async def _extend(self, study_serial: int) -> None:
         while True:
             await asyncio.sleep(suggesting.LEASE.total_seconds() / 3)
-            await self._in_transaction(lambda tx: _take(tx, study_serial, self._holder))
+            try:
+                await self._in_transaction(lambda tx: _take(tx, study_serial, self._holder))
+            except (DBAPIError, PoolTimeoutError) as error:
+                log.warning("a suggest lease could not be extended now: %s", error)
 
     async def _in_transaction(self, work: Callable[[Session], object]) -> None:
         await run_in_threadpool(in_transaction, self._database, work)
@@ -176,6 +181,7 @@ Computing = Annotated[Suggestions, Depends(suggestions)]
 def _missing(session: Session, study: Study, now: datetime) -> int:
     """How many suggestions are missing that the budget pays for."""
     missing = sum(suggesting.waiting(session, study, now=now).values()) - study.queued
+    missing = min(missing, suggesting.LARGEST_BATCH)
     room = counting.room(study)
     return missing if room is None else min(missing, room)
 

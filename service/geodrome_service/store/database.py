@@ -45,7 +45,7 @@ class Database:
         """Sessions for transactions that may write. Nothing is locked before the first statement."""
         self.read = sessionmaker(self._readers, expire_on_commit=False)
         """Sessions for transactions that only read; each sees one state of the database."""
-        shown = url.render_as_string()  # without the password
+        shown = _shown(url)
         try:
             with self._writer.begin() as connection:
                 migrate(connection)
@@ -88,8 +88,13 @@ def database_url(name: str) -> URL:
     if url.drivername == "postgres":
         url = url.set(drivername="postgresql")
     if url.get_backend_name() not in BACKENDS or not url.database:
-        raise CannotOpen(f"{rule}; got {url.render_as_string()}")
+        raise CannotOpen(f"{rule}; got {_shown(url)}")
     return url
+
+
+def _shown(url: URL) -> str:
+    """Without the password, which may also stand in the query."""
+    return url.set(query={}).render_as_string()
 
 
 def file_url(path: Path) -> URL:

@@ -21,7 +21,7 @@ BUSY_TIMEOUT_MS = 10_000
 def engines(url: URL, *, connections: int, wait_s: float) -> tuple[Engine, Engine]:
     """Engines of transactions that may write, and of those that only read."""
     assert url.database is not None
-    resolved = url.set(database=str(Path(url.database).resolve()))
+    resolved = url.set(drivername="sqlite", database=str(Path(url.database).resolve()))
     return (
         _engine(resolved, begin="BEGIN IMMEDIATE", connections=1, wait_s=wait_s),
         _engine(resolved, begin="BEGIN", connections=connections, wait_s=wait_s),

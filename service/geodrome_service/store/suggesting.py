@@ -16,6 +16,12 @@ from geodrome_service.store.tables import Study, SuggestLease, WaitingAsk
 
 LEASE = timedelta(seconds=15)
 
+SOMEBODY = "somebody"
+"""Stands for all asks that have gone and cannot be told from others."""
+
+LARGEST_BATCH = 32
+"""Suggestions computed at once; more are left to the next batch."""
+
 WAIT = timedelta(seconds=90)  # longer than an ask may wait, so that its repeat finds it counted
 
 
@@ -38,6 +44,15 @@ def wait_no_more(session: Session, study: Study, askers: Iterable[str]) -> None:
     session.execute(
         delete(WaitingAsk).where(WaitingAsk.study_serial == study.serial, WaitingAsk.asker.in_(list(askers)))
     )
+
+
+def give_up(session: Session, study: Study, asker: str, count: int, *, now: datetime) -> None:
+    """An ask without a key waits no longer: of all that gave up, the largest counts, for whoever asks next.
+
+    Somebody who asks again and again would else be counted each time.
+    """
+    wait_no_more(session, study, [asker])
+    wait(session, study, SOMEBODY, max(count, waiting(session, study, now=now).get(SOMEBODY, 0)), now=now)
 
 
 def take(session: Session, study: Study, holder: str, *, now: datetime) -> bool:
