@@ -14,6 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from geodrome.errors import DatabaseUnavailable, Forbidden, RateLimited, Unauthorized
 
+from geodrome_service import logs
 from geodrome_service.api import about, asks, best, events, metrics, own, predictions, problems, rules, studies, trials
 from geodrome_service.api.access import Access
 from geodrome_service.api.headers import SecurityHeaders
@@ -91,7 +92,9 @@ async def finish_waiting(app: FastAPI) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     database: Database = app.state.database
     try:
-        async with open_pool(app.state.settings.workers) as pool:
+        settings: Settings = app.state.settings
+        how = logs.logging_of(settings.log_format, settings.log_level)
+        async with open_pool(settings.workers, how) as pool:
             app.state.stopping = asyncio.Event()
             app.state.pool = pool
             app.state.suggestions = Suggestions(database, pool, app.state.metrics)

@@ -102,6 +102,7 @@ class Access:
         self._rates = Rates(settings.rate_per_s, settings.rate_burst)
         self._needs_keys = settings.needs_keys
         self._is_this_machines_own = is_loopback(settings.host) and not settings.insecure
+        self._origins = frozenset(settings.cors_origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, with what it may still do in its scope."""
@@ -125,27 +126,26 @@ class Access:
 
     async def _check(self, request: Request) -> None:
         refused: Problem | None = None
-        caller = f"address {request.client.host if request.client else '?'}"
         try:
-            if (key := await self._allowed(request)) is not None:
-                request.state.key = key.id
-                caller = f"key {key.id}"
+            await self._allowed(request)
         except (Unauthorized, Forbidden) as problem:
             refused = problem
         # Who is refused is counted too: guessing is no way around the limit.
+        caller = f"address {request.client.host if request.client else '?'}"
+        if (key_id := request.scope["state"].get("key")) is not None:
+            caller = f"key {key_id}"
         if wait_s := self._rates.wait_s(caller):
-            raise RateLimited(
-                f"{caller} has sent too many requests; come again in {wait_s} s", extra={"retry_after_s": wait_s}
-            )
+            detail = f"too many requests from {caller}; come again in {wait_s} s"
+            raise RateLimited(detail, extra={"retry_after_s": wait_s})
         if refused is not None:
             raise refused
 
-    async def _allowed(self, request: Request) -> AccessKey | None:
-        """The key that the request comes with; None where none is needed.
+    async def _allowed(self, request: Request) -> None:
+        """Returns if the request is allowed, and notes whose key it carries.
 
         Raises:
             Unauthorized: It needs a valid key.
-            Forbidden: The key's role does not allow it; or it came in by a name that is not this machine's.
+            Forbidden: The key's role does not allow it; or, without keys, a web page elsewhere has sent it.
             DatabaseUnavailable: The keys cannot be read.
         """
         call = rules.call_of(request.scope)
@@ -153,11 +153,12 @@ class Access:
         text = _bearer(request)
         key, exist = await self._keys.find(text)
         if not exist and not self._needs_keys:
-            if self._is_this_machines_own:
-                _check_name(request)
-            return None
+            self._check_sender(request)
+            return
         if key is None:
-            raise Unauthorized("no key, or one that is not known here; send Authorization: Bearer <key>")
+            detail = "this server needs a key" if text is None else "this key is not known here"
+            raise Unauthorized(f"{detail}: send Authorization: Bearer <key>, as geodrome keys create has printed it")
+        request.state.key = key.id
         if (state := keys.state(key, datetime.now(UTC))) != "valid":
             raise Unauthorized(f"key {key.id} is {state}")
         if not Role(key.role).allows(call.role):
@@ -165,7 +166,21 @@ class Access:
             if call.template == rules.UNKNOWN:
                 raise Forbidden(f"{what} is nothing that the role {key.role} knows; /docs shows what there is")
             raise Forbidden(f"{what} needs the role {call.role.value}; this key has the role {key.role}")
-        return key
+
+    def _check_sender(self, request: Request) -> None:
+        """Refuses what a browser here sends for a web page elsewhere: where there are no keys, it needs none either."""
+        host = request.headers.get("Host", "")
+        # A page can make its own name mean 127.0.0.1, and would then be answered as if it came from here.
+        if host and self._is_this_machines_own and not is_loopback(_name(host)):
+            raise Forbidden(
+                f"without keys this server answers to localhost and 127.0.0.1 alone, not to {host!r}; make a key "
+                "(geodrome keys create), or start it with --insecure"
+            )
+        origin = request.headers.get("Origin")
+        if origin is not None and origin not in self._origins and origin.partition("://")[2] != host:
+            raise Forbidden(
+                f"a web page of {origin!r} may not speak to this server; GEODROME_CORS_ORIGINS has those that may"
+            )
 
 
 def _bearer(request: Request) -> str | None:
@@ -173,17 +188,8 @@ def _bearer(request: Request) -> str | None:
     return text.strip() if scheme.lower() == SCHEME and text.strip() else None
 
 
-def _check_name(request: Request) -> None:
-    """A web page elsewhere can make its own name mean 127.0.0.1, and then read what a browser here is answered."""
-    name = _host_name(request.headers.get("Host", ""))
-    if name and not is_loopback(name):
-        raise Forbidden(
-            f"without keys this server answers to localhost and 127.0.0.1 alone, not to {name!r}; make a key "
-            "(geodrome keys create), or start it with --insecure"
-        )
-
-
-def _host_name(host: str) -> str:
+def _name(host: str) -> str:
+    """The host's name or address without its port."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
