@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     ] = None
     rate_burst: Annotated[
         int,
-        Field(ge=1, le=1_000_000, description="So many more may come at once after a pause, where there is a rate."),
+        Field(ge=1, le=1_000_000, description="So many may come at once after a pause, where there is a rate."),
     ] = 50
     cors_origins: Annotated[
         tuple[Origin, ...],
@@ -77,7 +77,8 @@ class Settings(BaseSettings):
         Field(description="`console` or `json`; if not set, `console` on a terminal and `json` elsewhere."),
     ] = None
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Field(description="The least that is logged.")
+        Literal["debug", "info", "warning", "error"],
+        Field(description="The least that is logged: `debug`, `info`, `warning` or `error`."),
     ] = "info"
 
     @property
