@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 128
 
+PIPE_WIDTH = 1_000
+
 app = typer.Typer(help="Make, list and revoke the keys that give access to a service.", no_args_is_help=True)
 
 DatabaseName = Annotated[
@@ -53,12 +55,13 @@ def create(
         row, text = keys.make(session, role, name=name, now=now, expires_at=expires_at)
         shown = _shown(row, now)
     opened.close()
+    where = opened.url.set(query={}).render_as_string()  # without the password
     if as_json:
         typer.echo(json.dumps({**shown, "key": text}))
         return
     # The key alone is the output, for key=$(geodrome keys create ...).
     typer.echo(text)
-    typer.echo(f"This is key {shown['id']}, for the role {shown['role']}. It is shown this once.", err=True)
+    typer.echo(f"This is key {shown['id']} of {where}, for the role {shown['role']}. It is shown this once.", err=True)
 
 
 @app.command("list")
@@ -85,7 +88,8 @@ def list_keys(*, database: DatabaseName = None, as_json: AsJson = False) -> None
             record["created_at"][:10],
             "never" if expires is None else expires[:16].replace("T", " "),
         )
-    Console().print(table)
+    console = Console()
+    console.print(table, width=console.width if console.is_terminal else PIPE_WIDTH)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Every block in the README, the quickstart, the manual and the pages on geometry is run, or compared with the Makefile."""
+"""Every block in the README and the pages beside it is run, or compared with the Makefile."""
 
 from __future__ import annotations
 

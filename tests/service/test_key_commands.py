@@ -61,7 +61,7 @@ def test_a_key_is_printed_alone_for_scripts_to_take(command, empty_url):
     assert code == 0
     assert out.startswith("geodrome_")
     assert len(out.split()) == 1
-    assert "key 1" in err
+    assert f"key 1 of {empty_url.render_as_string()}" in err
     assert known(empty_url, out.strip())
 
 

@@ -95,7 +95,24 @@ def test_what_is_rolled_back_is_not_counted(service, scraped, queue, now):
         studies.find(session, "arm", lock=True)
         session.commit()
 
-    assert scraped("geodrome_asked_trials_total", origin="model") is None
+    assert scraped("geodrome_asked_trials_total", origin="model") == 0
+
+
+def test_what_is_done_within_a_savepoint_is_counted_with_its_transaction(service, scraped, queue, now):
+    queue("model", "model")
+
+    def hand_out(session):
+        order = trials.Order(1, None, resume=True, lease_s=1)
+        trials.hand_out(session, studies.find(session, "arm", lock=True), order, now=now)
+
+    with service.database.write() as session:
+        with session.begin_nested():
+            hand_out(session)
+        session.rollback()
+    with service.database.write.begin() as session, session.begin_nested():
+        hand_out(session)
+
+    assert scraped("geodrome_asked_trials_total", origin="model") == 1
 
 
 def test_the_queues_are_read_from_the_database(service, scraped, queue):

@@ -29,6 +29,10 @@ REQUEST_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 
 SUGGEST_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
+COMPUTED = ("initial", "model", "fallback")
+
+ORIGINS = (*COMPUTED, "enqueued")
+
 TEXT = "text/plain; version=0.0.4"
 
 log = logging.getLogger("geodrome.service")
@@ -85,8 +89,11 @@ class Metrics:
                 registry=self.registry,
             ),
         }
-        for origin in ("initial", "model", "fallback"):
-            self._happened[Happening.SUGGESTED].labels(origin)  # at 0 from the start: a rate needs a first value
+        # At 0 from the start: a rate needs a first value.
+        for origin in ORIGINS:
+            self._happened[Happening.HANDED_OUT].labels(origin)
+        for origin in COMPUTED:
+            self._happened[Happening.SUGGESTED].labels(origin)
         noting.watch(database.write, self._count)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -33,10 +33,13 @@ def watch(sessions: sessionmaker[Session], report: Report) -> None:
     """Reports what each transaction of these sessions did, once it is committed."""
 
     def committed(session: Session) -> None:
+        if session.in_nested_transaction():
+            return  # a savepoint: the transaction around it may still be rolled back
         if notes := session.info.pop(NOTES, None):
             report(notes)
 
     def rolled_back(session: Session) -> None:
+        # After a savepoint, too, whose notes cannot be told from the others: better one too few than one too many.
         session.info.pop(NOTES, None)
 
     event.listen(sessions, "after_commit", committed)
