@@ -59,6 +59,7 @@ def start_server() -> Iterator[StartServer]:
         command = [sys.executable, "-m", "geodrome_service", "--port", "0", "--database", name]
         # The settings of whoever runs the tests are none of the server's business.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GEODROME_")}
+        environment["GEODROME_LOG_LEVEL"] = "warning"  # what is in the log then is news
         with log.open("a") as errors:
             process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment | variables

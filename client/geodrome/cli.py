@@ -202,7 +202,7 @@ def _client(url: str | None, timeout_s: float) -> Client:
     try:
         return Client(url, timeout_s=timeout_s)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--url") from error
+        raise typer.BadParameter(str(error), param_hint="--url or GEODROME_KEY") from error
 
 
 def _space(text: str) -> Any:

@@ -160,7 +160,8 @@ class Connection:
         if isinstance(result, httpx.RequestError):
             raise ServiceUnreachable(f"{_said(request, result)} (no answer {within})") from result
         if _is_not_ready(result):
-            raise ServiceUnreachable(f"{request.url} has nothing ready {within}; it is still computing, ask again")
+            asked = f"{request.method} {request.url.path}"
+            raise ServiceUnreachable(f"{asked} has nothing ready {within}; it is still computing, ask again")
         raise _refusal(result)
 
 
@@ -207,7 +208,7 @@ def _is_not_ready(result: httpx.Response | httpx.RequestError) -> bool:
 
 
 def _said(request: httpx.Request, result: httpx.Response | httpx.RequestError) -> str:
-    asked = f"{request.method} {request.url}"
+    asked = f"{request.method} {request.url.copy_with(userinfo=b'')}"
     if isinstance(result, httpx.RequestError):
         return f"{asked}: {str(result) or type(result).__name__}"
     kind = result.headers.get("Content-Type", "nothing").partition(";")[0]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
 
 from geodrome_service.settings import Settings
 
-LOOPBACK_NAME = "localhost"
+if TYPE_CHECKING:
+    from geodrome_service.store.database import Database
 
 
 def serve(
@@ -23,32 +23,32 @@ def serve(
     workers: Annotated[int | None, typer.Option(help="Processes that compute suggestions; 1 if not given.")] = None,
     *,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen on an address that others reach; nobody needs a key.")
+        bool, typer.Option("--insecure", help="Listen on an address that others reach although there are no keys.")
     ] = False,
 ) -> None:
     """Run the service until it is interrupted. What is not given comes from GEODROME_* variables or .env."""
-    settings = _settings(host=host, port=port, database_url=database, workers=workers)
-    if not insecure and not _is_loopback(settings.host):
+    given = {"host": host, "port": port, "database_url": database, "workers": workers, "insecure": insecure or None}
+    settings = settings_of(**given)
+    # The server takes seconds to import, and the database has something to say first.
+    opened = open_database(settings, "serve")
+    if settings.needs_keys and not keys_exist(opened):
+        opened.close()
         raise typer.BadParameter(
-            f"{settings.host} is no loopback address, and this version has no keys: whoever reaches it may do "
-            "everything. Say --insecure if that is wanted.",
+            f"{settings.host} is no loopback address, and there are no keys: whoever reaches it could do everything. "
+            "Make one with geodrome keys create --role admin, or say --insecure if that is wanted.",
             param_hint="--host",
         )
-    # These take seconds to import, which no --help should wait for; the server longest, so the database is first.
-    from geodrome_service.store.database import CannotOpen, Database, database_url  # noqa: PLC0415
-
-    try:
-        opened = Database(database_url(settings.database_url), connections=settings.database_connections)
-    except CannotOpen as error:
-        typer.echo(f"geodrome serve: {error}", err=True)
-        raise typer.Exit(1) from error
     from geodrome_service.server import run  # noqa: PLC0415
 
     run(settings, opened)
 
 
-def _settings(**given: str | int | None) -> Settings:
-    """The settings, those given on the command line first."""
+def settings_of(**given: str | int | None) -> Settings:
+    """The settings, those given on the command line first; what is None was not given.
+
+    Raises:
+        typer.BadParameter: One of them breaks a rule.
+    """
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
@@ -59,8 +59,21 @@ def _settings(**given: str | int | None) -> Settings:
         ) from error
 
 
-def _is_loopback(host: str) -> bool:
+def open_database(settings: Settings, command: str) -> Database:
+    """The database of the settings; if it cannot be opened, ``command`` says why and exits with 1."""
+    # These take seconds to import, which no --help should wait for.
+    from geodrome_service.store.database import CannotOpen, Database, database_url  # noqa: PLC0415
+
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == LOOPBACK_NAME
+        return Database(database_url(settings.database_url), connections=settings.database_connections)
+    except CannotOpen as error:
+        typer.echo(f"geodrome {command}: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+def keys_exist(database: Database) -> bool:
+    """Whether the database has keys, or once had."""
+    from geodrome_service.store import keys  # noqa: PLC0415
+
+    with database.read.begin() as session:
+        return keys.exist(session)

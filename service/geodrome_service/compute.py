@@ -19,6 +19,8 @@ from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
 from geodrome.errors import ComputeUnavailable
 from geodrome_core import History, Problem, predict, recommend, space_from_spec, suggest
 
+from geodrome_service import logs
+
 Answer = TypeVar("Answer")
 
 WORKER_TIMEOUT_S = 10.0  # a worker that died is replaced in about a second, and imports torch in a few
@@ -144,8 +146,13 @@ class Pool:
 
 
 @asynccontextmanager
-async def open_pool(workers: int) -> AsyncIterator[Pool]:
-    """A pool of worker processes on this machine, ended with the context. The workers warm up meanwhile."""
+async def open_pool(workers: int, how: logs.Logging) -> AsyncIterator[Pool]:
+    """A pool of worker processes on this machine, ended with the context. The workers warm up meanwhile.
+
+    Args:
+        workers: How many.
+        how: How they log.
+    """
     async with (
         LocalCluster(
             n_workers=workers,
@@ -158,7 +165,7 @@ async def open_pool(workers: int) -> AsyncIterator[Pool]:
         ) as cluster,
         Client(cluster, asynchronous=True, set_as_default=False) as client,
     ):
-        warming = asyncio.create_task(client.register_plugin(Warm()))
+        warming = asyncio.create_task(client.register_plugin(Warm(how)))
         try:
             yield Pool(client)
         finally:
@@ -178,9 +185,13 @@ class Warm(WorkerPlugin):  # type: ignore[misc] # distributed has no types
 
     name = "warm"
 
+    def __init__(self, how: logs.Logging) -> None:
+        self.how = how
+
     def setup(self, worker: object) -> None:
         """Unpickling this class has imported this module, and torch with it."""
         del worker
+        logs.configure(self.how)
         # Ctrl-C and service managers signal the whole group; the workers are ended by the server, in its order.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

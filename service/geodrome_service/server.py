@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import socket
 import sys
@@ -11,6 +10,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
+from geodrome_service import logs
 from geodrome_service.app import create_app, finish_waiting
 from geodrome_service.compute import expect_the_end
 from geodrome_service.settings import Settings
@@ -28,8 +28,10 @@ class Server(uvicorn.Server):
                 app,
                 host=settings.host,
                 port=settings.port,
-                log_level="warning",
+                # The log is set up already; a line for each request comes from the application.
+                log_config=None,
                 access_log=False,
+                server_header=False,
                 timeout_graceful_shutdown=GRACE_S,
             )
         )
@@ -56,7 +58,7 @@ class Server(uvicorn.Server):
 
 def run(settings: Settings, database: Database) -> None:
     """Runs the service until SIGINT or SIGTERM."""
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    logs.configure(logs.logging_of(settings.log_format, settings.log_level))
     # The server sends itself the signal again once it has stopped: that ends the process, orderly.
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)

@@ -1,14 +1,41 @@
 """How a service runs: from ``GEODROME_*`` variables, a ``.env`` file, or the command line, which goes first.
 
-Nothing else looks at the environment.
+Nothing else looks at the environment. ``docs/operations.md`` has the same as a table.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import ipaddress
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+LOOPBACK_NAME = "localhost"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address, or a name, is one that only this machine reaches."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == LOOPBACK_NAME
+
+
+def _listed(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _checked_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    # Not "*": every page that a person in the lab looks at could then speak to the robots.
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path or parts.query or "@" in parts.netloc:
+        raise ValueError(f"an origin is http://host or https://host:port, with nothing behind it; got {origin!r}")
+    return origin
+
+
+Origin = Annotated[str, AfterValidator(_checked_origin)]
 
 
 class Settings(BaseSettings):
@@ -22,4 +49,39 @@ class Settings(BaseSettings):
     database_connections: Annotated[int, Field(ge=2, description="Connections to the database, at most.")] = 8
     host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")] = 8100
+    insecure: Annotated[
+        bool, Field(description="Listen on an address that others reach although there are no keys.")
+    ] = False
     workers: Annotated[int, Field(ge=1, description="Processes that compute suggestions.")] = 1
+    body_limit_mib: Annotated[int, Field(ge=1, le=1024, description="Largest body of a request, in MiB.")] = 4
+    rate_per_s: Annotated[
+        float | None,
+        Field(
+            ge=0.01,
+            le=1e6,
+            description="Requests per second of one key, or of one address without keys; no limit if not set.",
+        ),
+    ] = None
+    rate_burst: Annotated[
+        int,
+        Field(ge=1, le=1_000_000, description="So many may come at once after a pause, where there is a rate."),
+    ] = 50
+    cors_origins: Annotated[
+        tuple[Origin, ...],
+        NoDecode,
+        BeforeValidator(_listed),
+        Field(description="Origins whose web pages may speak to the service, with commas between them."),
+    ] = ()
+    log_format: Annotated[
+        Literal["console", "json"] | None,
+        Field(description="`console` or `json`; if not set, `console` on a terminal and `json` elsewhere."),
+    ] = None
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Field(description="The least that is logged: `debug`, `info`, `warning` or `error`."),
+    ] = "info"
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether nobody is let in while there are no keys."""
+        return not (self.insecure or is_loopback(self.host))

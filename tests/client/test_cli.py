@@ -41,7 +41,7 @@ def test_help_names_every_command(command):
     code, out, _ = command("--help")
 
     assert code == 0
-    assert all(name in out for name in ("serve", "demo", "study", "ask", "tell", "robot"))
+    assert all(name in out for name in ("serve", "keys", "demo", "study", "ask", "tell", "robot"))
 
 
 def test_the_version_is_that_of_the_package(command):

@@ -44,6 +44,12 @@ def test_address_and_key_come_from_the_environment(monkeypatch, scripted, study_
     assert requests[0].headers["Authorization"] == "Bearer from-environment"
 
 
+def test_a_client_does_not_show_its_key():
+    client = geodrome.Client("http://lab:9000", key="secret-of-the-lab")
+
+    assert "secret" not in repr(client) + str(client) + repr(vars(client))
+
+
 def test_without_anything_the_service_on_this_machine_is_meant(monkeypatch):
     monkeypatch.delenv("GEODROME_URL", raising=False)
 

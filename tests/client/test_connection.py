@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from geodrome import ComputeUnavailable, InternalError, ServiceUnreachable, StudyNotFound
+from geodrome import ComputeUnavailable, GeodromeError, InternalError, ServiceUnreachable, StudyNotFound
 from geodrome.connection import Clock, Connection
 from geodrome.schemas import Health
 
@@ -288,6 +288,44 @@ def test_the_key_travels_as_a_bearer_token():
         connection.get("/healthz", Health)
 
     assert network.requests[0].headers["Authorization"] == "Bearer secret"
+
+
+def test_the_key_is_not_sent_where_a_server_redirects_to():
+    elsewhere = (307, {"Location": "https://evil.example/healthz"}, {})
+    network = Network(elsewhere)
+
+    with connected(network, Time(), key="secret") as connection, pytest.raises(ServiceUnreachable, match="307"):
+        connection.get("/healthz", Health)
+
+    assert [request.url.host for request in network.requests] == ["service"]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [httpx.ConnectError("refused"), (202, {}, {}), (500, {}, {}), (401, {}, {"code": "unauthorized", "detail": "no"})],
+)
+def test_no_error_and_no_log_shows_a_key_or_a_password(caplog, trouble):
+    with (
+        Connection(
+            "http://me:password@service", key="secret", timeout_s=1, transport=Network(trouble), clock=Time().clock
+        ) as connection,
+        caplog.at_level(logging.DEBUG, logger="geodrome"),
+        pytest.raises(GeodromeError) as caught,
+    ):
+        connection.get("/healthz", Health)
+
+    shown = [repr(connection), str(caught.value), repr(caught.value), caplog.text, *map(str, caught.value.__dict__)]
+    assert not any(hidden in text for text in shown for hidden in ("secret", "password"))
+
+
+def test_a_rate_is_kept_by_waiting_as_long_as_the_service_says():
+    limited = {"code": "rate-limited", "detail": "too many", "errors": [], "retryable": True}
+    network, time = Network((429, {"Retry-After": "7"}, limited), (200, {}, HEALTHY)), Time()
+
+    with connected(network, time) as connection:
+        connection.get("/healthz", Health)
+
+    assert time.slept == [7.0]
 
 
 def test_a_reset_by_a_real_socket_is_unreachable(closed_port):

@@ -14,6 +14,7 @@ from geodrome_service.store.database import Database, database_url, file_url
 from sqlalchemy import URL
 
 from tests.postgres import temporary_database
+from tests.service.calling import Service
 from tests.service.histories import NOW, fill
 
 SPACE = {"type": "euclidean", "dim": 2, "bounds": [[-1, 1], [-1, 1]]}
@@ -132,3 +133,19 @@ def heavy_study(running_server: Any, study_name: str) -> str:
 def now() -> datetime:
     """The moment at which tests of the store begin."""
     return NOW
+
+
+@pytest.fixture
+def make_service(database: Database) -> Callable[..., Service]:
+    """Makes an application with settings, without a server and a pool, on a database of each kind."""
+
+    def make(**settings: Any) -> Service:
+        return Service(database, **settings)
+
+    return make
+
+
+@pytest.fixture
+def service(make_service: Callable[..., Service]) -> Service:
+    """The same, with all its defaults."""
+    return make_service()

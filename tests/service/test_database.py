@@ -23,7 +23,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import StatementError
 from sqlalchemy.schema import CreateTable
 
-TABLES = {"studies", "trials", "events", "idempotency_keys", "suggest_leases", "waiting_asks"}
+TABLES = {"studies", "trials", "events", "idempotency_keys", "suggest_leases", "waiting_asks", "access_keys"}
 DEFINITION = StudyDefinition.model_validate({"name": "a", "space": {"type": "rotation"}}).model_dump(mode="json")
 
 

@@ -27,6 +27,7 @@ ROUTES = {
     ("post", "/v1/studies/{study}/trials/{number}/heartbeat"): {"200", "404", "409", "413", "422", "500", "503"},
     ("get", "/v1/spaces"): {"200"},
     ("get", "/readyz"): {"200", "503"},
+    ("get", "/metrics"): {"200", "500", "503"},
 }
 
 NO_PROBLEMS = {("get", "/readyz")}

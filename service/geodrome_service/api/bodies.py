@@ -17,7 +17,8 @@ from geodrome.errors import FieldError, InvalidRequest, TooLarge
 
 from geodrome_service.api import faults
 
-LARGEST_BODY = 4 * 1024 * 1024
+MIB = 1024 * 1024
+
 WITHOUT_NUL = r"^[^\x00]*$"
 """Text that every database stores, in a query; bodies are looked through as a whole."""
 
@@ -31,13 +32,18 @@ class JsonRequest(Request):
         """The body as it arrives.
 
         Raises:
-            TooLarge: It is over the limit; the rest is not read.
+            TooLarge: It is over the limit, or says that it will be; the rest is not read.
         """
+        limit_mib: int = self.app.state.settings.body_limit_mib
+        too_large = TooLarge(f"bodies have at most {limit_mib} MiB")
+        declared = self.headers.get("Content-Length", "")
+        if declared.isdecimal() and int(declared) > limit_mib * MIB:
+            raise too_large
         size = 0
         async for chunk in super().stream():
             size += len(chunk)
-            if size > LARGEST_BODY:
-                raise TooLarge(f"bodies have at most {LARGEST_BODY // 1024**2} MiB")
+            if size > limit_mib * MIB:
+                raise too_large
             yield chunk
 
     async def json(self) -> Any:

@@ -18,6 +18,7 @@ from geodrome.errors import DatabaseUnavailable, InvalidRequest, StudyNotFound
 from pydantic import Field
 
 from geodrome_service.api import answers
+from geodrome_service.api.access import Access
 from geodrome_service.api.dependencies import Now, Store, looking
 from geodrome_service.api.problems import responses
 from geodrome_service.store import events, studies
@@ -76,18 +77,19 @@ async def page(
         return await run_in_threadpool(_page, store, study, query, now)
     after = query.after if last_event_id is None else last_event_id
     study_id = await run_in_threadpool(_id, store, study)
-    stopping: asyncio.Event = request.app.state.stopping
     return StreamingResponse(
-        _follow(store, study_id, after, stopping), media_type=STREAM, headers={"Cache-Control": "no-cache"}
+        _follow(request, store, study_id, after), media_type=STREAM, headers={"Cache-Control": "no-cache"}
     )
 
 
-async def _follow(store: Database, study_id: str, after: int, stopping: asyncio.Event) -> AsyncIterator[bytes]:
-    """The events after a position, as they happen; until the study is deleted or the service stops."""
+async def _follow(request: Request, store: Database, study_id: str, after: int) -> AsyncIterator[bytes]:
+    """The events after a position, as they happen; until the study is deleted, the key ends or the service stops."""
+    access: Access = request.state.access
+    stopping: asyncio.Event = request.app.state.stopping
     sent_at = time.monotonic()
     yield KEEPALIVE_COMMENT
     with suppress(StudyNotFound):
-        while not stopping.is_set():
+        while not stopping.is_set() and await access.still_allows(request):
             found = await run_in_threadpool(_page, store, study_id, EventQuery(after=after), datetime.now(UTC))
             for event in found.events:
                 after = event.position

@@ -30,6 +30,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from geodrome_service.api.dependencies import in_transaction
+from geodrome_service.api.metrics import Metrics
 from geodrome_service.api.questions import question
 from geodrome_service.compute import Pool, Question, Suggestion
 from geodrome_service.store import counting, history, studies, suggesting, trials
@@ -81,9 +82,10 @@ class Plan:
 class Suggestions:
     """The jobs of all studies, in this process."""
 
-    def __init__(self, database: Database, pool: Pool) -> None:
+    def __init__(self, database: Database, pool: Pool, metrics: Metrics) -> None:
         self._database = database
         self._pool = pool
+        self._metrics = metrics
         self._jobs: dict[int, asyncio.Task[None]] = {}
         self._closed = False
         # Of this process alone, wherever else a service runs.
@@ -129,7 +131,7 @@ class Suggestions:
         extending = asyncio.create_task(self._extend(study_serial))
         try:
             plan = await run_in_threadpool(self._plan, study_serial)
-            found = await self._pool.suggest(plan.question, count=plan.count, seed=plan.seed) if plan.count > 0 else []
+            found = await self._suggested(plan) if plan.count > 0 else []
             await self._in_transaction(lambda tx: _enqueue(tx, study_serial, self._holder, plan, found))
         except BaseException:
             # Also when the service stops: another process need not wait for the lease to end.
@@ -137,6 +139,10 @@ class Suggestions:
             raise
         finally:
             extending.cancel()
+
+    async def _suggested(self, plan: Plan) -> list[Suggestion]:
+        with self._metrics.suggest_s.time():
+            return await self._pool.suggest(plan.question, count=plan.count, seed=plan.seed)
 
     async def _extend(self, study_serial: int) -> None:
         while True:

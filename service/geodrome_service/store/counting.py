@@ -6,6 +6,8 @@ Whoever changes states holds the study's lock, see ``studies.find``.
 from __future__ import annotations
 
 from geodrome.schemas import TrialState
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from geodrome_service.store.tables import Study, Trial
 
@@ -24,6 +26,12 @@ def counts(study: Study) -> dict[TrialState, int]:
 def count(study: Study, *states: TrialState) -> int:
     """How many of the study's trials are in one of these states."""
     return sum(getattr(study, state.value) for state in states)
+
+
+def totals(session: Session) -> tuple[int, int]:
+    """Trials of all studies that are queued, and that are running."""
+    found = session.execute(select(func.sum(Study.queued), func.sum(Study.running))).one()
+    return int(found[0] or 0), int(found[1] or 0)
 
 
 def added(study: Study, state: TrialState, number: int = 1) -> None:

@@ -39,6 +39,11 @@ def waiting(session: Session, study: Study, *, now: datetime) -> dict[str, int]:
     return {row.asker: row.count_ for row in session.execute(asks)}
 
 
+def number_waiting(session: Session, *, now: datetime) -> int:
+    """How many asks wait, of all studies."""
+    return session.scalar(select(func.count()).select_from(WaitingAsk).where(WaitingAsk.expires_at > now)) or 0
+
+
 def wait_no_more(session: Session, study: Study, askers: Iterable[str]) -> None:
     """Forgets asks: they have their trials, or these are in the queue."""
     session.execute(

@@ -1,4 +1,4 @@
-"""The tables: studies, their trials, every change of state in order; who waits and who computes; idempotency keys."""
+"""The tables: studies, their trials, every change of state in order; who waits and who computes; two kinds of keys."""
 
 from __future__ import annotations
 
@@ -212,3 +212,23 @@ class IdempotencyKey(Base):
     status: Mapped[int]
     answer: Mapped[Json]
     created_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class AccessKey(Base):
+    """One row for each key that was ever made; see ``keys``.
+
+    Attributes:
+        id: Counts the keys; what people, the log and ``geodrome keys revoke`` call it.
+        name: Whose it is, in words; may be empty.
+        hash: SHA-256 of the key's text, which is kept nowhere.
+    """
+
+    __tablename__ = "access_keys"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(128))
+    role: Mapped[str] = mapped_column(String(16))
+    hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]

@@ -23,7 +23,8 @@ from geodrome.schemas import Outcome, StudyState, TrialState
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
-from geodrome_service.store import counting, events, history
+from geodrome_service.store import counting, events, history, noting
+from geodrome_service.store.noting import Happening
 from geodrome_service.store.tables import Json, Study, Trial
 
 
@@ -136,6 +137,7 @@ def enqueue(session: Session, study: Study, suggestions: Sequence[Suggested], *,
         trial.recipe = suggested.recipe
         _add(session, study, trial)
         events.record(session, study, "queued", trial=trial, now=now)
+        noting.note(session, Happening.SUGGESTED, suggested.origin["kind"])
 
 
 def add_own(session: Session, study: Study, own: Sequence[Own], *, now: datetime) -> list[Trial]:
@@ -207,6 +209,7 @@ def expire(session: Session, study: Study, *, now: datetime) -> None:
         counting.move(study, trial, TrialState.LOST)
         trial.lease_expires_at = None
         events.record(session, study, "lost", trial=trial, now=now, reason=trial.reason)
+        noting.note(session, Happening.LEASE_EXPIRED)
         _offer_again(session, study, trial, now=now)
 
 
@@ -369,6 +372,7 @@ def _claim(session: Session, study: Study, count: int, order: Order, *, now: dat
     counting.added(study, TrialState.RUNNING, len(trials))
     for trial in trials:
         events.record(session, study, "running", trial=trial, now=now, worker=order.worker)
+        noting.note(session, Happening.HANDED_OUT, trial.origin["kind"])
     return trials
 
 

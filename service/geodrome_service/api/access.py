@@ -1,0 +1,206 @@
+"""Access: whose key a request carries, what its role allows, and how often it may come.
+
+All of it is settled before a byte of the body is read. A process reads the keys from the database every few seconds,
+not for every request: a revoked key is refused everywhere within ``REFRESH_S``. A key that is not among them is looked
+for at once, so that a new one works from its first request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from geodrome.errors import DatabaseUnavailable, Forbidden, Problem, RateLimited, Unauthorized
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from geodrome_service.api import problems, rules
+from geodrome_service.api.rates import Rates
+from geodrome_service.roles import Role
+from geodrome_service.settings import Settings, is_loopback
+from geodrome_service.store import keys
+from geodrome_service.store.database import Database
+from geodrome_service.store.tables import AccessKey
+
+REFRESH_S = 5.0
+
+SCHEME = "bearer"
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The keys as they were read.
+
+    Attributes:
+        by_hash: Every key that was ever made, by the hash of its text.
+        read_at: When the reading began, on the monotonic clock.
+    """
+
+    by_hash: dict[str, AccessKey]
+    read_at: float
+
+
+class Keys:
+    """The keys of the database, read again when they are old."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._reading = asyncio.Lock()
+        self._ring = Ring({}, -REFRESH_S)
+
+    async def find(self, text: str | None) -> tuple[AccessKey | None, bool]:
+        """The key of this text, valid or not, if there is one; and whether there are keys at all.
+
+        Raises:
+            DatabaseUnavailable: They cannot be read: nobody is let in on what was so a while ago.
+        """
+        now = time.monotonic()
+        ring = await self._read_after(now - REFRESH_S)
+        if text is None:
+            return None, bool(ring.by_hash)
+        hashed = keys.hash_of(text)
+        if hashed not in ring.by_hash:
+            ring = await self._read_after(now)
+        return ring.by_hash.get(hashed), bool(ring.by_hash)
+
+    async def _read_after(self, moment: float) -> Ring:
+        if self._ring.read_at > moment:
+            return self._ring
+        async with self._reading:  # of all who find them old, one reads
+            if self._ring.read_at <= moment:
+                read_at = time.monotonic()
+                try:
+                    rows = await run_in_threadpool(self._read)
+                except (DBAPIError, PoolTimeoutError) as error:
+                    raise DatabaseUnavailable("the keys cannot be read now; nothing was changed") from error
+                self._ring = Ring({row.hash: row for row in rows}, read_at)
+        return self._ring
+
+    def _read(self) -> list[AccessKey]:
+        with self._database.read.begin() as session:
+            return list(keys.every(session))
+
+
+class Access:
+    """Lets a request through, or answers why not.
+
+    Args:
+        app: What it lets them through to.
+        database: Where the keys are.
+        settings: Whether it may do without, and how often a caller may come.
+    """
+
+    def __init__(self, app: ASGIApp, *, database: Database, settings: Settings) -> None:
+        self.app = app
+        self._keys = Keys(database)
+        self._rates = Rates(settings.rate_per_s, settings.rate_burst)
+        self._needs_keys = settings.needs_keys
+        self._is_this_machines_own = is_loopback(settings.host) and not settings.insecure
+        self._origins = frozenset(settings.cors_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, with what it may still do in its scope."""
+        if scope["type"] == "http" and rules.call_of(scope).role is not None:
+            request = Request(scope)
+            scope["state"]["access"] = self
+            try:
+                await self._check(request)
+            except Problem as problem:
+                await problems.answer(request, problem, headers=_headers(problem))(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    async def still_allows(self, request: Request) -> bool:
+        """Whether a request that goes on and on would be let through now."""
+        try:
+            await self._allowed(request)
+        except Problem:
+            return False
+        return True
+
+    async def _check(self, request: Request) -> None:
+        refused: Problem | None = None
+        try:
+            await self._allowed(request)
+        except (Unauthorized, Forbidden) as problem:
+            refused = problem
+        # Who is refused is counted too: guessing is no way around the limit.
+        caller = f"address {request.client.host if request.client else '?'}"
+        if (key_id := request.scope["state"].get("key")) is not None:
+            caller = f"key {key_id}"
+        if wait_s := self._rates.wait_s(caller):
+            detail = f"too many requests from {caller}; come again in {wait_s} s"
+            raise RateLimited(detail, extra={"retry_after_s": wait_s})
+        if refused is not None:
+            raise refused
+
+    async def _allowed(self, request: Request) -> None:
+        """Returns if the request is allowed, and notes whose key it carries.
+
+        Raises:
+            Unauthorized: It needs a valid key.
+            Forbidden: The key's role does not allow it; or, without keys, a web page elsewhere has sent it.
+            DatabaseUnavailable: The keys cannot be read.
+        """
+        call = rules.call_of(request.scope)
+        assert call.role is not None
+        text = _bearer(request)
+        key, exist = await self._keys.find(text)
+        if not exist and not self._needs_keys:
+            self._check_sender(request)
+            return
+        if key is None:
+            detail = "this server needs a key" if text is None else "this key is not known here"
+            raise Unauthorized(f"{detail}: send Authorization: Bearer <key>, as geodrome keys create has printed it")
+        request.state.key = key.id
+        if (state := keys.state(key, datetime.now(UTC))) != "valid":
+            raise Unauthorized(f"key {key.id} is {state}")
+        if not Role(key.role).allows(call.role):
+            what = f"{request.method} {request.url.path}"
+            if call.template == rules.UNKNOWN:
+                raise Forbidden(f"{what} is nothing that the role {key.role} knows; /docs shows what there is")
+            raise Forbidden(f"{what} needs the role {call.role.value}; this key has the role {key.role}")
+
+    def _check_sender(self, request: Request) -> None:
+        """Refuses what a browser here sends for a web page elsewhere: where there are no keys, it needs none either."""
+        host = request.headers.get("Host", "")
+        # A page can make its own name mean 127.0.0.1, and would then be answered as if it came from here.
+        if host and self._is_this_machines_own and not is_loopback(_name(host)):
+            raise Forbidden(
+                f"without keys this server answers to localhost and 127.0.0.1 alone, not to {host!r}; make a key "
+                "(geodrome keys create), or start it with --insecure"
+            )
+        origin = request.headers.get("Origin")
+        if origin is not None and origin not in self._origins and origin.partition("://")[2] != host:
+            raise Forbidden(
+                f"a web page of {origin!r} may not speak to this server; GEODROME_CORS_ORIGINS has those that may"
+            )
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    return text.strip() if scheme.lower() == SCHEME and text.strip() else None
+
+
+def _name(host: str) -> str:
+    """The host's name or address without its port."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return host
+
+
+def _headers(problem: Problem) -> dict[str, str]:
+    match problem:
+        case Unauthorized():
+            return {"WWW-Authenticate": "Bearer"}
+        case RateLimited():
+            return {"Retry-After": str(problem.extra["retry_after_s"])}
+        case _:
+            return {}

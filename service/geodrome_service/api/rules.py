@@ -1,0 +1,115 @@
+"""Who may do what: every call of the interface with the role that it needs. This is the only place that says so.
+
+The template of a call also stands for it in the log and in the metrics, where its address as sent would tell too much
+and never end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from re import Pattern
+from typing import Any
+
+from starlette.routing import compile_path
+
+from geodrome_service.roles import Role
+
+UNKNOWN = "(unknown)"
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a call needs.
+
+    Attributes:
+        method: Of HTTP.
+        template: Its address, with names for what varies.
+        role: The least role that may do it; None if it needs no key.
+    """
+
+    method: str
+    template: str
+    role: Role | None
+
+
+ANYBODY = (
+    "/healthz",
+    "/readyz",
+    "/problems/{code}",
+    "/openapi.json",
+    "/docs",
+    "/docs/oauth2-redirect",
+    "/static-offline-docs/{file:path}",
+)
+
+VIEWERS = (
+    "/metrics",
+    "/v1/spaces",
+    "/v1/studies",
+    "/v1/studies/{study}",
+    "/v1/studies/{study}/best",
+    "/v1/studies/{study}/events",
+    "/v1/studies/{study}/trials",
+    "/v1/studies/{study}/trials/{number}",
+)
+
+RULES = (
+    *(Rule("GET", template, None) for template in ANYBODY),
+    *(Rule("GET", template, Role.VIEWER) for template in VIEWERS),
+    Rule("POST", "/v1/studies/{study}/predict", Role.ROBOT),
+    Rule("POST", "/v1/studies/{study}/ask", Role.ROBOT),
+    Rule("POST", "/v1/studies/{study}/trials", Role.ROBOT),
+    Rule("POST", "/v1/studies/{study}/trials/batch", Role.ROBOT),
+    Rule("POST", "/v1/studies/{study}/trials/{number}/tell", Role.ROBOT),
+    Rule("POST", "/v1/studies/{study}/trials/{number}/heartbeat", Role.ROBOT),
+    Rule("POST", "/v1/studies", Role.ADMIN),
+    Rule("PATCH", "/v1/studies/{study}", Role.ADMIN),
+    Rule("DELETE", "/v1/studies/{study}", Role.ADMIN),
+)
+"""The first that fits holds."""
+
+RULES_BY_CALL = {(rule.method, rule.template): rule for rule in RULES}
+"""The rule of each call that is written down."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request as the rules see it.
+
+    Attributes:
+        method: Of HTTP, or ``(unknown)``.
+        template: Of its address, or ``(unknown)``.
+        role: The least role that may do it, None if it needs no key. What no rule speaks of is for admins: a route
+            that somebody forgot to write down here is not open.
+        study: The study that it is about, as it was called; None if it is about none.
+    """
+
+    method: str
+    template: str
+    role: Role | None
+    study: str | None
+
+
+PATTERNS: dict[str, list[tuple[Pattern[str], Rule]]] = {}
+for _rule in RULES:
+    PATTERNS.setdefault(_rule.method, []).append((compile_path(_rule.template)[0], _rule))
+
+
+def call_of(scope: Mapping[str, Any]) -> Call:
+    """What the request wants, found once for each."""
+    known: MutableMapping[str, Any] = scope["state"]
+    if "call" not in known:
+        known["call"] = _call(scope["method"], scope["path"].removeprefix(scope.get("root_path", "")))
+    call: Call = known["call"]
+    return call
+
+
+def _call(method: str, path: str) -> Call:
+    shown = method if method in METHODS else UNKNOWN
+    for pattern, rule in PATTERNS.get("GET" if method == "HEAD" else method, ()):
+        if found := pattern.match(path):
+            return Call(shown, rule.template, rule.role, found.groupdict().get("study"))
+    return Call(shown, UNKNOWN, Role.ADMIN, None)
