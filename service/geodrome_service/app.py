@@ -14,7 +14,6 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from geodrome.errors import DatabaseUnavailable, Forbidden, RateLimited, Unauthorized
 
-from geodrome_service import logs
 from geodrome_service.api import about, asks, best, events, metrics, own, predictions, problems, rules, studies, trials
 from geodrome_service.api.access import Access
 from geodrome_service.api.headers import SecurityHeaders
@@ -23,7 +22,7 @@ from geodrome_service.api.observing import Observing
 from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.api.request_ids import RequestIds
 from geodrome_service.api.suggestions import Suggestions
-from geodrome_service.compute import open_pool
+from geodrome_service.cluster import open_pool
 from geodrome_service.settings import Settings
 from geodrome_service.store.database import Database
 
@@ -92,9 +91,7 @@ async def finish_waiting(app: FastAPI) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     database: Database = app.state.database
     try:
-        settings: Settings = app.state.settings
-        how = logs.logging_of(settings.log_format, settings.log_level)
-        async with open_pool(settings.workers, how) as pool:
+        async with open_pool(app.state.settings) as pool:
             app.state.stopping = asyncio.Event()
             app.state.pool = pool
             app.state.suggestions = Suggestions(database, pool, app.state.metrics)

@@ -53,6 +53,8 @@ def settings_of(**given: str | int | None) -> Settings:
         return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
         [first, *_] = error.errors(include_url=False)
+        if not first["loc"]:  # a rule about several
+            raise typer.BadParameter(first["msg"]) from error
         name = "_".join(map(str, first["loc"]))
         raise typer.BadParameter(
             f"{first['msg']}, got {first['input']!r}", param_hint=f"{name} (GEODROME_{name.upper()})"

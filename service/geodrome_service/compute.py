@@ -6,20 +6,17 @@ What travels to a worker and back is plain data. A suggestion is a pure function
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
-import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from typing import Any, Literal, TypeVar
 
 import torch
-from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
+from distributed import Client, KilledWorker
 from geodrome.errors import ComputeUnavailable
 from geodrome_core import History, Problem, predict, recommend, space_from_spec, suggest
-
-from geodrome_service import logs
 
 Answer = TypeVar("Answer")
 
@@ -27,10 +24,7 @@ WORKER_TIMEOUT_S = 10.0  # a worker that died is replaced in about a second, and
 
 READY_TIMEOUT_S = 2.0
 
-KILL_AFTER_S = 1.0  # an idle worker ends in a few hundredths of that
-
-# One thread for each worker: sums come out the same on every machine, and two workers do not fight for the cores.
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+VERSION = version("geodrome")
 
 
 @dataclass(frozen=True)
@@ -96,10 +90,14 @@ class Suggestion:
 
 
 class Pool:
-    """Processes that answer questions about studies, one question each at a time."""
+    """Processes that answer questions about studies, one question each at a time.
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    Args:
+        connected: A client of the scheduler that has them, or ``ComputeUnavailable``.
+    """
+
+    def __init__(self, connected: Callable[[], Awaitable[Client]]) -> None:
+        self._connected = connected
 
     async def suggest(self, question: Question, *, count: int, seed: int) -> list[Suggestion]:
         """The next ``count`` points. The same arguments give the same points.
@@ -128,73 +126,44 @@ class Pool:
     async def is_ready(self) -> bool:
         """Whether there is a worker."""
         try:
-            found = await asyncio.wait_for(self._client.scheduler.identity(), READY_TIMEOUT_S)
-        except (OSError, TimeoutError):
+            async with asyncio.timeout(READY_TIMEOUT_S):
+                found = await (await self._connected()).scheduler.identity()
+        except (OSError, TimeoutError, ComputeUnavailable):
             return False
         return bool(found["workers"])
 
     async def _run(self, task: Callable[..., Answer], *args: object) -> Answer:
+        client = await self._connected()
         try:
-            await self._client.wait_for_workers(1, timeout=WORKER_TIMEOUT_S)
+            await client.wait_for_workers(1, timeout=WORKER_TIMEOUT_S)
         except TimeoutError as error:
             raise ComputeUnavailable(f"no worker has been there for {WORKER_TIMEOUT_S:g} s") from error
+        except OSError as error:
+            raise ComputeUnavailable("the scheduler has just gone away") from error
         try:
-            answer: Answer = await self._client.submit(task, *args, pure=False)
+            answer: Answer = await client.submit(same_version, VERSION, task, *args, pure=False)
         except KilledWorker as error:
             raise ComputeUnavailable("every worker that tried to compute this died; is there enough memory?") from error
+        except CancelledError as error:
+            raise ComputeUnavailable("the scheduler has just gone away") from error
+        except OtherVersionError as error:
+            raise ComputeUnavailable(str(error)) from error
         return answer
 
 
-@asynccontextmanager
-async def open_pool(workers: int, how: logs.Logging) -> AsyncIterator[Pool]:
-    """A pool of worker processes on this machine, ended with the context. The workers warm up meanwhile.
+class OtherVersionError(Exception):
+    """A worker runs another version of Geodrome, which may suggest other points."""
 
-    Args:
-        workers: How many.
-        how: How they log.
+
+def same_version(wanted: str, task: Callable[..., Answer], *args: object) -> Answer:
+    """What the task answers, if this worker is of the version that is wanted; runs in a worker.
+
+    Raises:
+        OtherVersionError: It is not.
     """
-    async with (
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            asynchronous=True,
-            # The scheduler serves its own state over HTTP, whatever one asks for: then to this machine alone.
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            env=ONE_THREAD,
-        ) as cluster,
-        Client(cluster, asynchronous=True, set_as_default=False) as client,
-    ):
-        warming = asyncio.create_task(client.register_plugin(Warm(how)))
-        try:
-            yield Pool(client)
-        finally:
-            warming.cancel()
-            expect_the_end()
-            # A busy worker would go on until its task is done, and complain that nobody listens: it is ended first.
-            await asyncio.gather(*(nanny.close(timeout=KILL_AFTER_S) for nanny in cluster.workers.values()))
-
-
-def expect_the_end() -> None:
-    """From now on it is no news that workers and connections vanish: nobody is to be told."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-
-
-class Warm(WorkerPlugin):  # type: ignore[misc] # distributed has no types
-    """Makes each worker, a replaced one too, ready for its first question."""
-
-    name = "warm"
-
-    def __init__(self, how: logs.Logging) -> None:
-        self.how = how
-
-    def setup(self, worker: object) -> None:
-        """Unpickling this class has imported this module, and torch with it."""
-        del worker
-        logs.configure(self.how)
-        # Ctrl-C and service managers signal the whole group; the workers are ended by the server, in its order.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if wanted != VERSION:
+        raise OtherVersionError(f"a worker runs Geodrome {VERSION}, the server {wanted}; both must be the same")
+    return task(*args)
 
 
 def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from geodrome_service import logs
 from geodrome_service.app import create_app, finish_waiting
-from geodrome_service.compute import expect_the_end
+from geodrome_service.cluster import expect_the_end
 from geodrome_service.settings import Settings
 from geodrome_service.store.database import Database
 

@@ -6,10 +6,11 @@ Nothing else looks at the environment. ``docs/operations.md`` has the same as a 
 from __future__ import annotations
 
 import ipaddress
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 LOOPBACK_NAME = "localhost"
@@ -53,6 +54,18 @@ class Settings(BaseSettings):
         bool, Field(description="Listen on an address that others reach although there are no keys.")
     ] = False
     workers: Annotated[int, Field(ge=1, description="Processes that compute suggestions.")] = 1
+    compute: Annotated[
+        str | None,
+        Field(
+            pattern=r"^(tcp|tls)://[^\s/]+:\d+$",
+            description="Dask scheduler whose workers compute, `tcp://host:8786` or `tls://…`; else the server's own.",
+        ),
+    ] = None
+    compute_tls_ca: Annotated[
+        Path | None, Field(description="PEM file of the authority that signed the certificates at the scheduler.")
+    ] = None
+    compute_tls_cert: Annotated[Path | None, Field(description="PEM file of this process's certificate.")] = None
+    compute_tls_key: Annotated[Path | None, Field(description="PEM file of its private key.")] = None
     body_limit_mib: Annotated[int, Field(ge=1, le=1024, description="Largest body of a request, in MiB.")] = 4
     rate_per_s: Annotated[
         float | None,
@@ -80,6 +93,16 @@ class Settings(BaseSettings):
         Literal["debug", "info", "warning", "error"],
         Field(description="The least that is logged: `debug`, `info`, `warning` or `error`."),
     ] = "info"
+
+    @model_validator(mode="after")
+    def _certificates_belong_to_tls(self) -> Self:
+        files = (self.compute_tls_ca, self.compute_tls_cert, self.compute_tls_key)
+        encrypted = self.compute is not None and self.compute.startswith("tls://")
+        if any(file is None for file in files) if encrypted else any(file is not None for file in files):
+            raise ValueError(
+                "GEODROME_COMPUTE=tls://… and all of GEODROME_COMPUTE_TLS_CA, _CERT and _KEY belong together"
+            )
+        return self
 
     @property
     def needs_keys(self) -> bool:

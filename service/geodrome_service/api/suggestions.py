@@ -254,5 +254,8 @@ def _suggested(found: Suggestion, plan: Plan, index: int) -> trials.Suggested:
 
 def _log_failure(task: asyncio.Task[None]) -> None:
     # Whoever waits for the job learns of its end; but perhaps nobody waits any more.
-    if not task.cancelled() and (error := task.exception()) is not None:
+    error = None if task.cancelled() else task.exception()
+    if isinstance(error, ComputeUnavailable):
+        log.warning("a suggestion could not be computed: %s", error.detail)
+    elif error is not None:
         log.error("a suggestion could not be computed", exc_info=error)
