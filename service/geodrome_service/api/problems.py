@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from geodrome.errors import DatabaseUnavailable, InternalError, InvalidRequest, Problem
 from pydantic import BaseModel
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -82,8 +82,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Problem, _on_problem)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(OperationalError, _on_database)
-    app.add_exception_handler(PoolTimeoutError, _on_database)
+    for absent in (OperationalError, InterfaceError, PoolTimeoutError):
+        app.add_exception_handler(absent, _on_database)
 
 
 def answer(
@@ -136,4 +136,6 @@ def _on_http(request: Request, error: Exception) -> JSONResponse:
 
 def _on_database(request: Request, error: Exception) -> JSONResponse:
     log.error("request %s: the database does not answer", request_id_of(request.scope), exc_info=error)
-    return answer(request, DatabaseUnavailable("the database does not answer now; nothing was changed"))
+    # A connection may break while a transaction is committed: then nobody knows, but the key tells the repeat.
+    detail = "the database does not answer now; repeat the request, with the same Idempotency-Key if it had one"
+    return answer(request, DatabaseUnavailable(detail))
