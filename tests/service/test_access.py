@@ -143,6 +143,17 @@ def test_a_revoked_key_is_refused_by_servers_that_know_it(service, always_fresh)
     assert service("GET", STUDIES, key=text).json()["detail"] == "key 1 is revoked"
 
 
+def test_all_servers_of_a_database_share_its_keys(make_service, always_fresh):
+    first, second = make_service(), make_service()
+    text = first.make_key("viewer")
+    before = [service("GET", STUDIES, key=text).status_code for service in (first, second)]
+
+    first.revoke(1)
+
+    assert before == [200, 200]
+    assert [service("GET", STUDIES, key=text).status_code for service in (first, second)] == [401, 401]
+
+
 def test_a_server_whose_keys_are_all_revoked_is_closed(service, always_fresh):
     service.make_key("admin")
     service.revoke(1)
