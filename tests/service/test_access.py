@@ -7,7 +7,7 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
-from geodrome_service.api import access, rules
+from geodrome_service.api import keyring, rules
 from geodrome_service.roles import Role
 from geodrome_service.store import keys, studies
 from geodrome_service.store.tables import AccessKey
@@ -29,7 +29,7 @@ ALLOWED = {
 @pytest.fixture
 def always_fresh(monkeypatch):
     """The keys are read for every request."""
-    monkeypatch.setattr(access, "REFRESH_S", 0.0)
+    monkeypatch.setattr(keyring, "REFRESH_S", 0.0)
 
 
 def code_of(answer) -> tuple[int, str]:
@@ -266,7 +266,7 @@ def test_without_keys_a_web_page_elsewhere_cannot_ask(make_service, database):
 def test_a_stream_ends_when_its_key_does(service, empty_url, monkeypatch):
     fill(empty_url, "followed", observations=1)
     text = service.make_key("viewer")
-    monkeypatch.setattr(access, "REFRESH_S", 0.05)
+    monkeypatch.setattr(keyring, "REFRESH_S", 0.05)
 
     async def follow():
         service.app.state.stopping = asyncio.Event()
