@@ -100,7 +100,7 @@ class InitialDesign(Input):
     With ``spread``, the others lie about that point: within so much of the diameter of each factor.
     """
 
-    size: Annotated[StrictInt, Field(ge=1, le=1000)] = 5
+    size: Annotated[StrictInt, Field(ge=1, le=100_000)] = 5
     around: Point | None = None
     spread: Annotated[PositiveNumber, Field(le=1)] | None = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import socket
 import sys
@@ -63,7 +62,7 @@ def run(settings: Settings, database: Database) -> None:
     # The server sends itself the signal again once it has stopped: that ends the process, orderly.
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
-    asyncio.run(Server(create_app(settings, database), settings).serve())
+    Server(create_app(settings, database), settings).run()
 
 
 def _exit(_signal: int, _frame: FrameType | None) -> None:

@@ -133,12 +133,16 @@ def test_of_different_outcomes_told_at_once_one_is_stored(server, lab):
 
 
 def test_keys_are_forgotten_after_a_week(database, now):
+    sweeping = "00" + 62 * "f"  # one digest in 256 begins so
+
     with database.write.begin() as session:
-        idempotency.keep(session, "old", request="r", status=200, answer={}, now=now)
+        idempotency.keep(session, "old", request=sweeping, status=200, answer={}, now=now)
 
     with database.write.begin() as session:
         later = now + timedelta(days=7, seconds=1)
-        idempotency.keep(session, "new", request="r", status=200, answer={}, now=later)
+        idempotency.keep(session, "new", request=64 * "f", status=200, answer={}, now=later)
+        assert idempotency.find(session, "old") is not None
+        idempotency.keep(session, "newer", request=sweeping, status=200, answer={}, now=later)
 
     with database.read() as session:
         assert idempotency.find(session, "old") is None

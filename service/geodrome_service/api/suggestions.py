@@ -43,6 +43,12 @@ GATHER_S = 0.02
 POLL_S = 0.1
 """How often a job looks whether another process is done."""
 
+LATEST = 1000
+"""Trials from which the points of a larger initial design keep away."""
+
+AHEAD = 32
+"""One in so many points of a design is computed ahead."""
+
 log = logging.getLogger("geodrome.service")
 
 
@@ -166,9 +172,12 @@ class Suggestions:
         with self._database.read.begin() as session:
             study, now = session.get_one(Study, study_serial), datetime.now(UTC)
             start = history.latest_hyperparameters(session, study)
+            missing = _missing(session, study, now)
+            # A point of the design keeps away from those before it, and a large design from the latest of them.
+            latest = LATEST if counting.design_left(study) else None
             return Plan(
-                question=question(study, history.observations(session, study), start),
-                count=_missing(session, study, now),
+                question=question(study, history.observations(session, study, latest=latest), start),
+                count=missing + _ahead(study, missing) if missing > 0 else 0,
                 seed=suggestion_seed(study.seed, history.next_number(session, study)),
                 after_event=study.last_event,
                 askers=tuple(suggesting.waiting(session, study, now=now)),
@@ -190,6 +199,18 @@ def _missing(session: Session, study: Study, now: datetime) -> int:
     missing = min(missing, suggesting.LARGEST_BATCH)
     room = counting.room(study)
     return missing if room is None else min(missing, room)
+
+
+def _ahead(study: Study, missing: int) -> int:
+    """How many points of a large initial design are computed before anybody waits for them.
+
+    They depend on no cost. The more there are, the longer one computation takes, and the more it computes.
+    """
+    known = counting.count(study, *counting.SPENT, *counting.RESERVED)
+    limits = [known // AHEAD, suggesting.LARGEST_BATCH - missing, counting.design_left(study) - missing]
+    if (room := counting.room(study)) is not None:
+        limits.append(room - missing)
+    return max(0, min(limits))
 
 
 def _take(session: Session, study_serial: int, holder: str) -> None:

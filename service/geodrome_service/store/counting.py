@@ -46,6 +46,12 @@ def move(study: Study, trial: Trial, state: TrialState) -> None:
     trial.state = state.value
 
 
+def design_left(study: Study) -> int:
+    """Points of the initial design that are not yet known, running or queued."""
+    size: int = study.initial_design["size"]
+    return max(0, size - count(study, *SPENT, *RESERVED))
+
+
 def budget_left(study: Study) -> int | None:
     """Trials that the budget still pays for, not below 0; None without a budget."""
     return _left(study, SPENT)

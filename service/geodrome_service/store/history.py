@@ -90,13 +90,14 @@ def next_number(session: Session, study: Study) -> int:
     return (largest or 0) + 1
 
 
-def observations(session: Session, study: Study) -> Observations:
-    """What a model of the study learns from; lost trials teach nothing."""
+def observations(session: Session, study: Study, *, latest: int | None = None) -> Observations:
+    """What a model of the study learns from, or only its ``latest`` trials; lost trials teach nothing."""
     known = Observations([], [], [], [], [], [])
     rows = select(Trial.state, Trial.point, Trial.cost, Trial.values, Trial.std).where(
         Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
     )
-    for state, point, cost, values, std in session.execute(rows.order_by(Trial.number)):
+    found = session.execute(rows.order_by(Trial.number.desc()).limit(latest)).all()
+    for state, point, cost, values, std in reversed(found):
         match TrialState(state):
             case TrialState.COMPLETED:
                 measured = values or [cost]

@@ -13,6 +13,10 @@ from geodrome_service.store.tables import IdempotencyKey
 KEPT = timedelta(days=7)  # longer than a client that lost its answer goes on trying, a weekend included
 
 
+SWEEPING = "00"
+"""How the digests of those requests begin that look for old keys: one in 256."""
+
+
 def find(session: Session, key: str) -> IdempotencyKey | None:
     """What was answered under this key; until the transaction ends, no other transaction comes past this with it."""
     if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time
@@ -21,7 +25,7 @@ def find(session: Session, key: str) -> IdempotencyKey | None:
 
 
 def keep(session: Session, key: str, *, request: str, status: int, answer: Any, now: datetime) -> None:
-    """Keeps an answer for as long as the request may be repeated, and forgets those whose time is over.
+    """Keeps an answer for as long as the request may be repeated, and now and then forgets those whose time is over.
 
     Args:
         session: The transaction in which the request has its effect.
@@ -31,5 +35,6 @@ def keep(session: Session, key: str, *, request: str, status: int, answer: Any, 
         answer: Its body.
         now: The moment of the answer.
     """
-    session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
+    if request.startswith(SWEEPING):
+        session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
     session.add(IdempotencyKey(key=key, request=request, status=status, answer=answer, created_at=now))
