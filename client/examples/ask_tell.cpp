@@ -3,6 +3,7 @@
 //     g++ -std=c++17 ask_tell.cpp -lcurl -o ask_tell && ./ask_tell
 //
 // Needs a service, `geodrome serve`; its address is GEODROME_URL, or http://127.0.0.1:8100.
+// Where it wants a key, GEODROME_KEY is one.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -40,9 +41,12 @@ std::string new_key() {
 // One POST. Status 0 means that no answer came: nothing is known about what the service did.
 Answer post_once(const std::string& url, const json& body, const std::string& key) {
     std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
-    std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
-        curl_slist_append(curl_slist_append(nullptr, "Content-Type: application/json"), key.c_str()),
-        curl_slist_free_all);
+    curl_slist* list = curl_slist_append(nullptr, "Content-Type: application/json");
+    list = curl_slist_append(list, key.c_str());
+    if (const char* access = std::getenv("GEODROME_KEY")) {
+        list = curl_slist_append(list, (std::string("Authorization: Bearer ") + access).c_str());
+    }
+    std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
     // A NaN is no JSON: dump() writes it as null, and the service refuses that as a cost.
     const std::string sent = body.dump();
     std::string received;

@@ -1,5 +1,6 @@
 % Ask for one point and tell its cost from MATLAB (R2016b or newer), with webwrite alone.
 % Needs a service, `geodrome serve`; its address is GEODROME_URL, or http://127.0.0.1:8100.
+% Where it wants a key, GEODROME_KEY is one.
 base = getenv('GEODROME_URL');
 if isempty(base)
     base = 'http://127.0.0.1:8100';
@@ -31,7 +32,10 @@ told = webwrite(url, struct('cost', cost), request());
 fprintf('trial %d is %s, cost %g\n', told.number, told.state, told.cost);
 
 function options = request()
-    key = char(java.util.UUID.randomUUID());
+    fields = {'Idempotency-Key', char(java.util.UUID.randomUUID())};
+    if ~isempty(getenv('GEODROME_KEY'))
+        fields = [fields; {'Authorization', ['Bearer ' getenv('GEODROME_KEY')]}];
+    end
     options = weboptions('MediaType', 'application/json', 'ContentType', 'json', ...
-                         'HeaderFields', {'Idempotency-Key', key}, 'Timeout', 45);
+                         'HeaderFields', fields, 'Timeout', 45);
 end

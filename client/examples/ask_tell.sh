@@ -1,12 +1,14 @@
 #!/bin/sh
 # Ask for one point and tell its cost, with curl alone.
 # Needs a service, `geodrome serve`; its address is GEODROME_URL, or http://127.0.0.1:8100.
+# Where it wants a key, GEODROME_KEY is one.
 set -eu
 studies="${GEODROME_URL:-http://127.0.0.1:8100}/v1/studies"
 
 # --fail-with-body: exit code 22 on a refusal, and the problem, which says why, is still shown.
 post() {
-    curl --silent --show-error --fail-with-body --retry 5 --header 'Content-Type: application/json' "$@"
+    curl --silent --show-error --fail-with-body --retry 5 --header 'Content-Type: application/json' \
+        ${GEODROME_KEY:+--header "Authorization: Bearer $GEODROME_KEY"} "$@"
 }
 
 post "$studies" --data '{

@@ -45,7 +45,10 @@ def test_the_example_runs_and_says_what_it_found(server, name):
 def test_an_example_that_is_not_run_speaks_of_the_calls_that_the_others_make(name):
     text = (EXAMPLES / name).read_text()
 
-    assert all(word in text for word in ("/v1/studies", "/ask", "/tell", "Idempotency-Key", "GEODROME_URL", "202"))
+    assert all(
+        word in text
+        for word in ("/v1/studies", "/ask", "/tell", "Idempotency-Key", "GEODROME_URL", "202", "GEODROME_KEY")
+    )
 
 
 def test_the_loop_leaves_its_trials_in_the_study(server):

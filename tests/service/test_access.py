@@ -7,7 +7,7 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
-from geodrome_service.api import access, rules
+from geodrome_service.api import keyring, rules
 from geodrome_service.roles import Role
 from geodrome_service.store import keys, studies
 from geodrome_service.store.tables import AccessKey
@@ -29,7 +29,7 @@ ALLOWED = {
 @pytest.fixture
 def always_fresh(monkeypatch):
     """The keys are read for every request."""
-    monkeypatch.setattr(access, "REFRESH_S", 0.0)
+    monkeypatch.setattr(keyring, "REFRESH_S", 0.0)
 
 
 def code_of(answer) -> tuple[int, str]:
@@ -141,6 +141,17 @@ def test_a_revoked_key_is_refused_by_servers_that_know_it(service, always_fresh)
 
     assert before.status_code == 200
     assert service("GET", STUDIES, key=text).json()["detail"] == "key 1 is revoked"
+
+
+def test_all_servers_of_a_database_share_its_keys(make_service, always_fresh):
+    first, second = make_service(), make_service()
+    text = first.make_key("viewer")
+    before = [service("GET", STUDIES, key=text).status_code for service in (first, second)]
+
+    first.revoke(1)
+
+    assert before == [200, 200]
+    assert [service("GET", STUDIES, key=text).status_code for service in (first, second)] == [401, 401]
 
 
 def test_a_server_whose_keys_are_all_revoked_is_closed(service, always_fresh):
@@ -255,7 +266,7 @@ def test_without_keys_a_web_page_elsewhere_cannot_ask(make_service, database):
 def test_a_stream_ends_when_its_key_does(service, empty_url, monkeypatch):
     fill(empty_url, "followed", observations=1)
     text = service.make_key("viewer")
-    monkeypatch.setattr(access, "REFRESH_S", 0.05)
+    monkeypatch.setattr(keyring, "REFRESH_S", 0.05)
 
     async def follow():
         service.app.state.stopping = asyncio.Event()

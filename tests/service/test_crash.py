@@ -146,7 +146,7 @@ def _half_an_ask(url: str, study: str) -> socket.socket:
     address = httpx.URL(url)
     connection = socket.create_connection((address.host, address.port or 80), timeout=30)
     head = (
-        f"POST /v1/studies/{study}/ask HTTP/1.1", "Host: geodrome", "Content-Type: application/json",
+        f"POST /v1/studies/{study}/ask HTTP/1.1", "Host: localhost", "Content-Type: application/json",
         f"Content-Length: {len(BODY)}", "Expect: 100-continue", "Connection: close",
     )  # fmt: skip
     connection.sendall("\r\n".join([*head, "", ""]).encode())

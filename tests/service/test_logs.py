@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 import sys
 
 import httpx
@@ -159,6 +160,10 @@ def test_a_server_writes_only_json_and_no_secrets(start_server, empty_url, tmp_p
         asked = http.post("/v1/studies/arm/ask")
         lost = http.get("/v1/nothing", params={"key": key})
         wrong = http.get("/v1/studies", headers={"Authorization": f"Bearer {key}x"})
+    host, _, port = server.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(b"no HTTP at all\r\n\r\n")
+        connection.makefile("rb").read()
     server.stop()
 
     text = server.log.read_text()
@@ -173,4 +178,5 @@ def test_a_server_writes_only_json_and_no_secrets(start_server, empty_url, tmp_p
         401,
     ]
     assert [line.get("key") for line in requests] == [1, 1, 1, None]
+    assert [line["logger"] for line in lines if "Invalid HTTP" in line["event"]] == ["uvicorn.error"]
     assert all(secret not in text for secret in (key, key[9:], PASSWORD))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from re import Pattern
 from typing import Any
 
 from starlette.routing import compile_path
@@ -93,9 +92,10 @@ class Call:
     study: str | None
 
 
-PATTERNS: dict[str, list[tuple[Pattern[str], Rule]]] = {}
-for _rule in RULES:
-    PATTERNS.setdefault(_rule.method, []).append((compile_path(_rule.template)[0], _rule))
+PATTERNS = {
+    method: [(compile_path(rule.template)[0], rule) for rule in RULES if rule.method == method]
+    for method in ("GET", "POST", "PATCH", "DELETE")
+}
 
 
 def call_of(scope: Mapping[str, Any]) -> Call:
