@@ -198,7 +198,7 @@ def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:
             mean=_finite(found.mean),
             std=_finite(found.std),
             note=found.note,
-            hyperparameters=found.hyperparameters,
+            hyperparameters=_sayable(found.hyperparameters),
         )
         for found in suggest(problem, history, count=count, seed=seed, start=question.start)
     ]
@@ -243,6 +243,11 @@ def _posed(question: Question) -> tuple[Problem, History]:
         std=torch.tensor([math.nan if std is None else std for std in question.stds], dtype=torch.float64),
     )
     return problem, history
+
+
+def _sayable(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """The hyperparameters with an infinite smoothness as "inf", as kernels are defined: JSON has no such number."""
+    return hyperparameters | {"nu": "inf"} if hyperparameters.get("nu") == math.inf else hyperparameters
 
 
 def _finite(value: float | None) -> float | None:
