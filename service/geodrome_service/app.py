@@ -12,7 +12,19 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 
-from geodrome_service.api import about, asks, best, events, own, predictions, problems, studies, trials
+from geodrome_service.api import (
+    about,
+    asks,
+    best,
+    events,
+    exports,
+    imports,
+    own,
+    predictions,
+    problems,
+    studies,
+    trials,
+)
 from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.api.request_ids import RequestIds
 from geodrome_service.api.suggestions import Suggestions
@@ -40,6 +52,8 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
         own.router,
         trials.router,
         events.router,
+        exports.router,
+        imports.router,
     ):
         app.include_router(router)
     problems.install(app)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
@@ -25,7 +25,13 @@ DEEPEST_NESTING = 64  # spaces nest a few levels; pydantic gives up at about 250
 
 
 class JsonRequest(Request):
-    """A request whose body is empty or strict JSON."""
+    """A request whose body is empty or strict JSON.
+
+    Attributes:
+        largest: How many bytes the body has at most.
+    """
+
+    largest: ClassVar[int] = LARGEST_BODY
 
     async def stream(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives.
@@ -36,8 +42,8 @@ class JsonRequest(Request):
         size = 0
         async for chunk in super().stream():
             size += len(chunk)
-            if size > LARGEST_BODY:
-                raise TooLarge(f"bodies have at most {LARGEST_BODY // 1024**2} MiB")
+            if size > self.largest:
+                raise TooLarge(f"bodies have at most {self.largest // 1024**2} MiB here")
             yield chunk
 
     async def json(self) -> Any:
@@ -49,10 +55,15 @@ class JsonRequest(Request):
         """
         if not hasattr(self, "_value"):
             raw = await self.body()
-            self._value = self._read(raw) if raw else None
+            self._value = self.read(raw) if raw else None
         return self._value
 
-    def _read(self, raw: bytes) -> Any:
+    def read(self, raw: bytes) -> Any:
+        """The value of the body.
+
+        Raises:
+            InvalidRequest: It is not strict JSON, or not declared as JSON.
+        """
         kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         # A web page can make a browser send any other type here without asking; this one it cannot.
         if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):

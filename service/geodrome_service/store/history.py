@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from geodrome.errors import TrialNotFound
@@ -92,13 +92,25 @@ def next_number(session: Session, study: Study) -> int:
 
 def observations(session: Session, study: Study) -> Observations:
     """What a model of the study learns from; lost trials teach nothing."""
-    known = Observations([], [], [], [], [], [])
     rows = select(Trial.state, Trial.point, Trial.cost, Trial.values, Trial.std).where(
         Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
     )
-    for state, point, cost, values, std in session.execute(rows.order_by(Trial.number)):
+    return gathered(row.tuple() for row in session.execute(rows.order_by(Trial.number)))
+
+
+def gathered(
+    rows: Iterable[tuple[str, Json, float | None, list[float] | None, float | None]],
+) -> Observations:
+    """What trials that are not lost teach.
+
+    Args:
+        rows: State, point, cost, values and std of each, in the order of the numbers.
+    """
+    known = Observations([], [], [], [], [], [])
+    for state, point, cost, values, std in rows:
         match TrialState(state):
             case TrialState.COMPLETED:
+                assert cost is not None
                 measured = values or [cost]
                 known.observed.extend([point] * len(measured))
                 known.costs.extend(measured)

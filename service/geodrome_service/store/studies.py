@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,8 @@ from sqlalchemy import ScalarSelect, Select, case, delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from geodrome_service.store import events
+from geodrome_service.store import events, portable
+from geodrome_service.store.portable import Record
 from geodrome_service.store.tables import Event, Study, SuggestLease, Trial, WaitingAsk
 
 DEFINING = (
@@ -62,12 +63,34 @@ def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: 
     return study, True
 
 
+def add(session: Session, study: Record, trials: Iterable[Record], events: Iterable[Record]) -> Study:
+    """A study that was made elsewhere, with its trials and events as they are.
+
+    Raises:
+        StudyExists: Its name is taken.
+    """
+    try:
+        with session.begin_nested():
+            return portable.add(session, study, trials, events)
+    except IntegrityError:
+        existing = session.scalars(select(Study).where(Study.name == study["name"])).one()
+        raise _taken(existing, "import it under another one: ?name=…") from None
+
+
+def is_known(session: Session, name_or_id: str) -> bool:
+    """Whether a study has this id or name."""
+    known = select(Study.serial).where((Study.id == name_or_id) | (Study.name == name_or_id))
+    return session.scalars(known.limit(1)).first() is not None
+
+
+def _taken(existing: Study, advice: str) -> StudyExists:
+    since = f"{existing.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    return StudyExists(f"a study named {existing.name!r} exists since {since}; {advice}")
+
+
 def _load(existing: Study, fields: Mapping[str, Any], *, load: bool) -> Study:
     if not load:
-        raise StudyExists(
-            f"a study named {existing.name!r} exists since {existing.created_at:%Y-%m-%d %H:%M:%S} UTC; "
-            'choose another name, or send "if_exists": "load" to go on with it'
-        )
+        raise _taken(existing, 'choose another name, or send "if_exists": "load" to go on with it')
     if other := [name for name in DEFINING if getattr(existing, name) != fields[name]]:
         raise StudyExists(
             f"a study named {existing.name!r} exists and is defined otherwise: {', '.join(other)}",
