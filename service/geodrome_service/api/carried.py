@@ -175,7 +175,7 @@ def _of_point(space: Space, point: Any, pointer: str, *, is_to_be_run: bool) -> 
 
 def _of_events(study: Record, trials: Sequence[Record], events: Sequence[Record], space: Space) -> Iterator[FieldError]:
     """What is wrong with the events, and where trials and counters are not what they lead to."""
-    then = past.Past({trial["number"]: _kept(trial) for trial in trials})
+    then = past.Past(past.kept(trials))
     state = "active"
     for index, event in enumerate(events):
         here, kind, is_of_trial = f"/events/{index}", event["kind"], event["number"] is not None
@@ -190,8 +190,7 @@ def _of_events(study: Record, trials: Sequence[Record], events: Sequence[Record]
         state = kind if kind in STATE_CHANGES else state
         if is_of_trial:
             yield from _of_happened(here, event, trials, then, space)
-    now = {trial["number"]: (trial["state"], trial["point"], trial["told"]) for trial in trials}
-    for number, wrong in past.disagreements(then, now):
+    for number, wrong in past.disagreements(then, trials):
         yield FieldError(f"/trials/{number - 1}", f"trial {number}: {wrong}", None, "what the events lead to")
     leads_to = {"state": state, "last_event": len(events), "counts": portable.counted(trials)}
     for name, wanted in leads_to.items():
@@ -215,10 +214,6 @@ def _of_happened(
     # A point that still stands was read with the trial.
     if executed is not None and executed != trials[event["number"] - 1]["point"]:
         yield from _of_point(space, executed, f"{here}/details/told/point", is_to_be_run=False)
-
-
-def _kept(trial: Record) -> past.Kept:
-    return past.Kept(trial["suggested_point"], trial["cost"], trial["values"], trial["std"])
 
 
 def _fault(pointer: str, got: Any, rule: str) -> FieldError:

@@ -11,6 +11,7 @@ from typing import Any
 
 from geodrome.schemas import TrialState
 
+from geodrome_service.store.portable import Record
 from geodrome_service.store.tables import Json
 
 STATES = {
@@ -131,23 +132,21 @@ class Past:
                 yield trial.state.value, trial.point, kept.cost, kept.values, kept.std
 
 
-def disagreements(past: Past, now: Mapping[int, tuple[str, Json, Json | None]]) -> Iterator[tuple[int, str]]:
-    """Trials whose stored state, point or outcome is not what the events lead to, with what is wrong.
+def kept(trials: Iterable[Record]) -> dict[int, Kept]:
+    """What of trials never changes, by number."""
+    return {
+        trial["number"]: Kept(trial["suggested_point"], trial["cost"], trial["values"], trial["std"])
+        for trial in trials
+    }
 
-    Args:
-        past: After all events.
-        now: State, point and outcome of each trial as they are stored, by number.
-    """
-    for number, (state, point, told) in now.items():
-        found = past.trials.get(number)
-        if found is None:
-            yield number, "no event says where it comes from"
-        elif found.state.value != state:
-            yield number, f"it is {state}, but by its events it is {found.state.value}"
-        elif found.point != point:
-            yield number, f"its point is {point}, but by its events it is {found.point}"
-        elif found.told != told:
-            yield number, f"its outcome is {told}, but by its events it is {found.told}"
+
+def happened(events: Iterable[Record]) -> list[Happened]:
+    """The events that are trials'."""
+    return [
+        Happened(event["position"], event["number"], event["kind"], event["details"])
+        for event in events
+        if event["number"] is not None
+    ]
 
 
 def of(events: Iterable[Happened], kept: Mapping[int, Kept]) -> Past:
@@ -160,3 +159,23 @@ def of(events: Iterable[Happened], kept: Mapping[int, Kept]) -> Past:
     for event in events:
         past.apply(event)
     return past
+
+
+def disagreements(past: Past, trials: Iterable[Record]) -> Iterator[tuple[int, str]]:
+    """Trials whose stored state, point or outcome is not what the events lead to, with what is wrong.
+
+    Args:
+        past: After all events.
+        trials: As they are stored.
+    """
+    for trial in trials:
+        number, found = trial["number"], past.trials.get(trial["number"])
+        if found is None:
+            yield number, "no event says where it comes from"
+            continue
+        by_events = {"state": found.state.value, "point": found.point, "outcome": found.told}
+        stored = {"state": trial["state"], "point": trial["point"], "outcome": trial["told"]}
+        for name, value in stored.items():
+            if value != by_events[name]:
+                yield number, f"its {name} is {value}, but by its events {by_events[name]}"
+                break
