@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 import torch
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
 from geodrome.errors import ComputeUnavailable
-from geodrome_core import History, Problem, predict, recommend, space_from_spec, suggest
+from geodrome_core import History, Problem, predict, recommend, report, space_from_spec, suggest
 
 Answer = TypeVar("Answer")
 
@@ -123,6 +123,14 @@ class Pool:
         """
         return await self._run(predictions, question, points)
 
+    async def model(self, question: Question) -> dict[str, Any] | None:
+        """The model in natural units, as a ``FittedModel``; None when no model can be had.
+
+        Raises:
+            ComputeUnavailable: No worker lives long enough to answer.
+        """
+        return await self._run(model, question)
+
     async def is_ready(self) -> bool:
         """Whether there is a worker."""
         try:
@@ -220,6 +228,28 @@ def predictions(question: Question, points: list[Any]) -> list[dict[str, Any]] |
     if found is None or not all(math.isfinite(one.mean) and math.isfinite(one.std) for one in found):
         return None
     return [asdict(one) for one in found]
+
+
+def model(question: Question) -> dict[str, Any] | None:
+    """The model in natural units; runs in a worker."""
+    problem, history = _posed(question)
+    found = report(problem, history, start=question.start)
+    if found is None:
+        return None
+    numbers = {name: getattr(found, name) for name in ("noise_std", "prior_std", "mean")}
+    calibration = {name: getattr(found.calibration, name) for name in ("within_one", "within_two", "error")}
+    if not all(map(math.isfinite, [*numbers.values(), *calibration.values()])):
+        return None
+    return {
+        "status": found.status.name.lower(),
+        "note": found.status.value,
+        "observations": found.observations,
+        "points": found.points,
+        **_sayable({"nu": found.nu}),
+        "lengthscales": [{"factor": name, **asdict(length)} for name, length in found.lengthscales.items()],
+        **numbers,
+        "calibration": calibration,
+    }
 
 
 def _posed(question: Question) -> tuple[Problem, History]:

@@ -62,8 +62,9 @@ def _of_postgresql(url: URL, part: Path) -> None:
     program = shutil.which(PG_DUMP)
     # Everybody on the machine sees the arguments of a program, and nobody else its environment.
     password = url.password or url.query.get("password")
-    shown = url.set(drivername="postgresql", password=None).difference_update_query(["password"])
-    name = shown.render_as_string(hide_password=False)
+    query = url.difference_update_query(["password"]).query
+    named = URL.create("postgresql", url.username, None, url.host, url.port, url.database, query)
+    name = named.render_as_string(hide_password=False)
     if program is None:
         raise CannotBackUp(
             f"{PG_DUMP} is not here; it comes with PostgreSQL's client programs: "
