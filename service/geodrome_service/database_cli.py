@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from geodrome.errors import StudyNotFound
+from pydantic import ValidationError
 
 from geodrome_service.settings import Settings
 
@@ -125,7 +126,7 @@ def _opened(name: str | None, *, migrated: bool = True) -> Iterator[Database]:
 
     try:
         opened = Database(database_url(name or Settings().database_url), migrated=migrated)
-    except CannotOpen as error:
+    except (CannotOpen, ValidationError) as error:
         _fail(str(error))
     try:
         yield opened

@@ -17,6 +17,7 @@ PAGES = [
     "README.md",
     "docs/quickstart.md",
     "docs/suggestions.md",
+    "docs/carrying.md",
     "docs/geometry/index.md",
     "docs/geometry/features.md",
     "docs/geometry/sphere.md",
@@ -49,7 +50,7 @@ def ids(block: Block) -> str:
 
 
 BLOCKS = blocks()
-RUN_HERE = [block for block in BLOCKS if not SET_UP.match(block.text)]
+RUN_HERE = [block for block in BLOCKS if block.language != "text" and not SET_UP.match(block.text)]
 COMMANDS = {"python": [sys.executable, "-c"], "sh": ["bash", "-euo", "pipefail", "-c"]}
 
 

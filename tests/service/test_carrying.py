@@ -7,6 +7,7 @@ import io
 import json
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -307,3 +308,50 @@ def test_commas_quotes_and_lines_stay_within_their_cell(lab):
 def test_an_unknown_study_or_form_is_refused(http, lab):
     assert http.get("/v1/studies/nobody/export").json()["code"] == "study-not-found"
     assert http.get(f"{lab.path}/export", params={"format": "xml"}).json()["errors"][0]["pointer"] == "/format"
+
+
+def test_exports_that_are_not_read_to_their_end_hold_nothing_up(lab):
+    """More of them than the server has connections to its database; meanwhile the study goes on."""
+    bodies = [{"point": [0.0, 0.001 * index], "cost": index, "metadata": {"log": "x" * 2000}} for index in range(1000)]
+    for _ in range(2):
+        assert lab.http.post(f"{lab.path}/trials/batch", json={"trials": bodies}).status_code == 201
+
+    for index in range(12):
+        with lab.http.stream("GET", f"{lab.path}/export") as answer:
+            next(answer.iter_bytes(1000))
+            assert lab.http.post(f"{lab.path}/trials", json={"point": [0.0, 0.0], "cost": index}).status_code == 201
+
+    whole = exported(lab).content
+    assert [trial["number"] for trial in json.loads(whole)["trials"]] == [*range(1, 2013)]
+    assert imported(lab.http, whole, f"{lab.name}-copy").status_code == 201
+
+
+def test_of_imports_under_one_name_that_come_together_one_is_made(lab):
+    content = exported(lab).content
+
+    with ThreadPoolExecutor(4) as people:
+        codes = sorted(
+            answer.status_code
+            for answer in people.map(lambda _: imported(lab.http, content, f"{lab.name}-x"), range(4))
+        )
+
+    assert codes == [201, 409, 409, 409]
+
+
+def test_of_imports_under_several_names_that_come_together_each_has_its_own_id(make_lab, elsewhere):
+    lab = make_lab()
+    content = exported(lab).content
+
+    with ThreadPoolExecutor(4) as people:
+        copies = list(people.map(lambda index: imported(elsewhere, content, f"{lab.name}-{index}"), range(4)))
+
+    assert [copy.status_code for copy in copies] == [201] * 4
+    ids = {copy.json()["id"] for copy in copies}
+    assert len(ids) == 4
+    assert lab.show()["id"] in ids
+
+
+def test_a_name_for_the_copy_follows_the_rules_of_names(lab):
+    answer = imported(lab.http, exported(lab).content, "a/b")
+
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/name")

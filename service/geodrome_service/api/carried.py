@@ -49,12 +49,7 @@ def checked(value: Any) -> Carried:
         InvalidRequest: It is no whole study; ``errors`` names each broken rule. About points alone it is an
             InvalidPoint, about the space an InvalidSpace or EmptyDomain.
     """
-    try:
-        whole = PortableStudy.model_validate(value)
-    except ValidationError as error:
-        located = [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_url=False)[:LARGEST_REPORT]]
-        raise faults.refusal(faults.from_pydantic(located, value)) from error
-    study = whole.study.model_dump(mode="json")
+    study = _definition(value)
     # Trials and events stay as they were sent: they are whole, and what they say is kept to the last digit.
     trials, events = value["trials"], value["events"]
     space = _space(study)
@@ -62,6 +57,16 @@ def checked(value: Any) -> Carried:
     _refuse(_of_points(trials, space))
     _refuse(_of_events(study, trials, events, space))
     return Carried(study, trials, events)
+
+
+def _definition(value: Any) -> Record:
+    """The study's own record, with all defaults; of trials and events the shape is only looked at."""
+    try:
+        whole = PortableStudy.model_validate(value)
+    except ValidationError as error:
+        located = [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_url=False)[:LARGEST_REPORT]]
+        raise faults.refusal(faults.from_pydantic(located, value)) from error
+    return whole.study.model_dump(mode="json")
 
 
 def _refuse(found: Iterator[FieldError]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from datetime import datetime
 from typing import Annotated
 
@@ -24,11 +23,11 @@ from sqlalchemy.orm import Session
 
 from geodrome_service.api import answers
 from geodrome_service.api.bodies import JsonRequest
-from geodrome_service.api.carried import Carried, checked
+from geodrome_service.api.carried import checked
 from geodrome_service.api.dependencies import Now, Store, in_transaction
 from geodrome_service.api.once import Key, Once
 from geodrome_service.api.problems import responses
-from geodrome_service.store import portable, studies
+from geodrome_service.store import studies
 from geodrome_service.store.database import Database
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"])
@@ -90,18 +89,9 @@ def _import(
     def write(tx: Session) -> Response:
         if (earlier := once.earlier(tx)) is not None:
             return earlier
-        study = _named(tx, carried, name)
+        study = carried.study | {"name": name or carried.study["name"]}
         added = studies.add(tx, study, carried.trials, carried.events)
         shown = answers.study(added, studies.best_trials(tx, [added]).get(added.serial))
         return once.answer(tx, shown, now=now, code=status.HTTP_201_CREATED)
 
     return in_transaction(store, write)
-
-
-def _named(tx: Session, carried: Carried, name: str | None) -> portable.Record:
-    """The study under the wanted name; under its own id if that is free."""
-    is_free = not studies.is_known(tx, carried.study["id"])
-    return carried.study | {
-        "name": name or carried.study["name"],
-        "id": carried.study["id"] if is_free else str(uuid.uuid4()),
-    }

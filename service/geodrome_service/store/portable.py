@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from geodrome.schemas import TrialState
-from sqlalchemy import DateTime, Double, Row, Table, insert, select
+from sqlalchemy import Double, Row, Table, insert, select
 from sqlalchemy.orm import Session
 
 from geodrome_service.store import counting
 from geodrome_service.store.canonical import canonical_json
-from geodrome_service.store.tables import Event, Study, Trial
+from geodrome_service.store.tables import Event, Study, Trial, UtcDateTime
 
 FORMAT = "geodrome-study"
 VERSION = 1
@@ -71,7 +72,7 @@ def definition(session: Session, study: Study) -> Record:
     table = _table(Study)
     row = session.execute(select(*(table.c[name] for name in DEFINITION)).where(table.c.serial == study.serial)).one()
     counts = {state.value: count for state, count in counting.counts(study).items()}
-    return {**_record(row), "counts": counts, "last_event": study.last_event}
+    return {**_record(table, row), "counts": counts, "last_event": study.last_event}
 
 
 def trials(session: Session, study: Study) -> Iterator[Record]:
@@ -132,34 +133,43 @@ def _rows(session: Session, table: Table, key: str, study: Study) -> Iterator[Re
             .limit(PAGE)
         ).all()
         for row in rows:
-            yield _record(row)
+            yield _record(table, row)
         if len(rows) < PAGE:
             return
         after = getattr(rows[-1], key)
 
 
-def _record(row: Row[Any]) -> Record:
-    return {name: _said(value) for name, value in row._asdict().items()}
+def _record(table: Table, row: Row[Any]) -> Record:
+    record = row._asdict()
+    moments, numbers = _kinds(table)
+    for name in moments & record.keys():
+        if (moment := record[name]) is not None:
+            record[name] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return _without_minus(record, numbers)
 
 
-def _said(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    # SQLite keeps no sign of a zero.
-    return value + 0.0 if isinstance(value, float) else value
+def _row(table: Table, record: Record) -> dict[str, Any]:
+    row = dict(record)
+    moments, numbers = _kinds(table)
+    for name in moments & row.keys():
+        if (moment := row[name]) is not None:
+            row[name] = datetime.fromisoformat(moment)
+    return _without_minus(row, numbers)
 
 
-def _row(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _stored(table, name, value) for name, value in record.items()}
+def _without_minus(record: Record, numbers: frozenset[str]) -> Record:
+    """Zeros without a sign: SQLite keeps none."""
+    for name in numbers & record.keys():
+        if record[name] is not None:
+            record[name] += 0.0
+    return record
 
 
-def _stored(table: Table, name: str, value: Any) -> Any:
-    kind = table.c[name].type
-    if value is None:
-        return None
-    if isinstance(value, str) and isinstance(getattr(kind, "impl_instance", kind), DateTime):
-        return datetime.fromisoformat(value)
-    return value + 0.0 if isinstance(kind, Double) else value
+@cache
+def _kinds(table: Table) -> tuple[frozenset[str], frozenset[str]]:
+    """The columns that hold moments, and those that hold numbers."""
+    moments = frozenset(column.name for column in table.c if isinstance(column.type, UtcDateTime))
+    return moments, frozenset(column.name for column in table.c if isinstance(column.type, Double))
 
 
 def _listed(name: str, records: Iterator[Record]) -> Iterator[str]:

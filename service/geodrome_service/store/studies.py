@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -63,24 +63,26 @@ def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: 
     return study, True
 
 
-def add(session: Session, study: Record, trials: Iterable[Record], events: Iterable[Record]) -> Study:
+def add(session: Session, study: Record, trials: Sequence[Record], events: Sequence[Record]) -> Study:
     """A study that was made elsewhere, with its trials and events as they are.
+
+    It keeps its id where no study has that, nor a name that is spelled like it.
 
     Raises:
         StudyExists: Its name is taken.
     """
-    try:
-        with session.begin_nested():
-            return portable.add(session, study, trials, events)
-    except IntegrityError:
-        existing = session.scalars(select(Study).where(Study.name == study["name"])).one()
-        raise _taken(existing, "import it under another one: ?name=…") from None
-
-
-def is_known(session: Session, name_or_id: str) -> bool:
-    """Whether a study has this id or name."""
-    known = select(Study.serial).where((Study.id == name_or_id) | (Study.name == name_or_id))
-    return session.scalars(known.limit(1)).first() is not None
+    known = select(Study.serial).where((Study.id == study["id"]) | (Study.name == study["id"]))
+    is_taken = session.scalars(known.limit(1)).first() is not None
+    # The id may be taken at this very moment; another one is nobody's.
+    for one in [str(uuid.uuid4())] if is_taken else [study["id"], str(uuid.uuid4())]:
+        try:
+            with session.begin_nested():
+                return portable.add(session, study | {"id": one}, trials, events)
+        except IntegrityError:
+            existing = session.scalars(select(Study).where(Study.name == study["name"])).first()
+            if existing is not None:
+                raise _taken(existing, "import it under another one: ?name=…") from None
+    raise AssertionError("neither its name nor its id is taken")
 
 
 def _taken(existing: Study, advice: str) -> StudyExists:
