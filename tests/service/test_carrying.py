@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -12,7 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
+from geodrome.errors import TooLarge
 from geodrome.portable import PortableTrial
+from geodrome_service.api.imports import LargeJsonRequest
 from geodrome_service.store.tables import Trial
 
 from tests.service.conftest import Lab, empty_database
@@ -251,6 +254,18 @@ def test_a_large_study_is_no_too_large_body(lab):
     answer = imported(lab.http, json.dumps(study).encode(), f"{lab.name}-copy")
 
     assert answer.status_code == 201
+
+
+def test_an_import_has_a_limit_of_its_own():
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b" " * 1024**2, "more_body": True}
+
+    async def read() -> list[int]:
+        request = LargeJsonRequest({"type": "http", "method": "POST", "headers": []}, receive)
+        return [len(part) async for part in request.stream()]
+
+    with pytest.raises(TooLarge, match="at most 256 MiB"):
+        asyncio.run(read())
 
 
 def test_an_empty_study_is_carried_too(lab):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from geodrome_core import History, Problem, report, space_from_spec, suggest
+from geodrome_core import History, Problem, space_from_spec, suggest
 
 TURN = {"type": "rotation"}
 GAIN = {"type": "real", "bounds": [0, 40], "unit": "N"}
@@ -63,38 +63,6 @@ def test_each_factor_has_its_own_and_repeats_are_one_point(http, make_lab):
     assert [(scale["factor"], scale["unit"]) for scale in found["lengthscales"]] == [("tool", "deg"), ("gain", "N")]
     assert found["nu"] == "inf"
     assert (found["observations"], found["points"]) == (9, 8)
-
-
-def test_in_another_unit_of_the_cost_deviations_are_in_that_unit():
-    space = space_from_spec(GAIN)
-    empty = space.rows([])
-    X = space.rows([5.0 * index for index in range(8)])
-    Y = torch.tensor(COSTS, dtype=torch.float64)
-
-    in_newton, in_millinewton = (
-        report(Problem(space), History(X, scale * Y + shift, empty, empty, empty))
-        for scale, shift in ((1.0, 0.0), (1000.0, 7000.0))
-    )
-
-    assert in_millinewton.noise_std == pytest.approx(1000 * in_newton.noise_std, rel=1e-4)
-    assert in_millinewton.prior_std == pytest.approx(1000 * in_newton.prior_std, rel=1e-4)
-    assert in_millinewton.mean == pytest.approx(1000 * in_newton.mean + 7000, rel=1e-6)
-    assert in_millinewton.lengthscales[""].value == pytest.approx(in_newton.lengthscales[""].value, rel=1e-4)
-
-
-def test_what_is_known_of_the_noise_comes_out_of_many_repeats():
-    """Two places, a hundred repeats each: the noise is what these scatter by."""
-    space = space_from_spec(GAIN)
-    empty = space.rows([])
-    numbers = torch.Generator().manual_seed(0)
-    scatter = 0.2 * torch.randn(200, generator=numbers, dtype=torch.float64)
-    X = space.rows([10.0] * 100 + [30.0] * 100)
-    Y = torch.cat([torch.zeros(100), torch.ones(100)]).double() + scatter
-
-    found = report(Problem(space), History(X, Y, empty, empty, empty))
-
-    assert found.noise_std == pytest.approx(0.2, rel=0.1)
-    assert found.points == 2
 
 
 def test_an_unknown_study_has_no_model(http):

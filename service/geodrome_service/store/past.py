@@ -172,10 +172,9 @@ def disagreements(past: Past, trials: Iterable[Record]) -> Iterator[tuple[int, s
         number, found = trial["number"], past.trials.get(trial["number"])
         if found is None:
             yield number, "no event says where it comes from"
-            continue
-        by_events = {"state": found.state.value, "point": found.point, "outcome": found.told}
-        stored = {"state": trial["state"], "point": trial["point"], "outcome": trial["told"]}
-        for name, value in stored.items():
-            if value != by_events[name]:
-                yield number, f"its {name} is {value}, but by its events {by_events[name]}"
-                break
+        elif found.state.value != trial["state"]:
+            yield number, f"its state is {trial['state']}, but by its events {found.state.value}"
+        elif found.point != trial["point"]:
+            yield number, f"its point is {trial['point']}, but by its events {found.point}"
+        elif found.told != trial["told"]:
+            yield number, "its outcome is not the one that its events tell"
