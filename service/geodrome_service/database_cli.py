@@ -117,7 +117,7 @@ async def _replay(opened: Database, study: str, workers: int) -> object:
     from geodrome_service.replay import replay as again  # noqa: PLC0415
 
     async with open_pool(workers) as pool:
-        return await again(opened, study, pool.suggest)
+        return await again(opened, study, pool.suggest, at_once=workers)
 
 
 @contextmanager

@@ -6,9 +6,10 @@ fit began. All of that is stored: the same versions give the same digits.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from geodrome_core import PointError
@@ -61,13 +62,14 @@ class Batch:
     trials: Sequence[Record]
 
 
-async def replay(database: Database, name_or_id: str, suggest: Suggest) -> int | Difference:
+async def replay(database: Database, name_or_id: str, suggest: Suggest, *, at_once: int = 1) -> int | Difference:
     """Recomputes all suggestions of a study, in order, up to the first that differs.
 
     Args:
         database: Where it is.
         name_or_id: Which study.
         suggest: What computes suggestions.
+        at_once: How many calls of it are made side by side.
 
     Returns:
         How many were equal, or the first difference.
@@ -76,20 +78,28 @@ async def replay(database: Database, name_or_id: str, suggest: Suggest) -> int |
         StudyNotFound: There is no such study.
     """
     with database.read.begin() as session:
-        found = _read(session, name_or_id)
-    if isinstance(found, Difference):
-        return found
+        batches = _read(session, name_or_id)
+    if isinstance(batches, Difference):
+        return batches
     equal = 0
-    for batch in found:
-        try:
-            computed = await suggest(batch.question, count=batch.count, seed=batch.seed)
-        except PointError as error:
-            return Difference(batch.trials[0]["number"], f"it cannot be computed again: {error}")
-        for trial in batch.trials:
-            if (difference := _compared(trial, computed[trial["recipe"]["index"]])) is not None:
-                return difference
-            equal += 1
+    while group := list(islice(batches, at_once)):
+        for found in await asyncio.gather(*(_compare(batch, suggest) for batch in group)):
+            if isinstance(found, Difference):
+                return found
+            equal += found
     return equal
+
+
+async def _compare(batch: Batch, suggest: Suggest) -> int | Difference:
+    """How many suggestions of a batch come out as they are stored, or the first that does not."""
+    try:
+        computed = await suggest(batch.question, count=batch.count, seed=batch.seed)
+    except PointError as error:
+        return Difference(batch.trials[0]["number"], f"it cannot be computed again: {error}")
+    for trial in batch.trials:
+        if (difference := _compared(trial, computed[trial["recipe"]["index"]])) is not None:
+            return difference
+    return len(batch.trials)
 
 
 def _read(session: Session, name_or_id: str) -> Iterator[Batch] | Difference:

@@ -148,6 +148,10 @@ def _repeat_the_future(session: Session) -> None:
     session.execute(update(Trial).where(Trial.study_serial == 1, Trial.number == 5).values(first_attempt=6))
 
 
+def _change_a_cost(session: Session) -> None:
+    session.execute(update(Trial).where(Trial.study_serial == 1, Trial.number == 5).values(cost=100.0))
+
+
 def _change_a_state(session: Session) -> None:
     session.execute(update(Trial).where(Trial.study_serial == 1, Trial.number == 5).values(state="failed"))
 
@@ -160,6 +164,7 @@ def _change_a_state(session: Session) -> None:
         (_lose_a_trial, "study first: its trials are numbered with a gap: 5 is missing"),
         (_move_a_point, "study first: trial 5: its point is [1, 0, 0, 0], but by its events"),
         (_repeat_the_future, "study first: trial 5 repeats one that is not before it"),
+        (_change_a_cost, "study first: trial 5: its cost is 100.0, but its events tell another"),
         (_change_a_state, "study first: trial 5: its state is failed, but by its events completed"),
     ],
 )

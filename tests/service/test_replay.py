@@ -101,7 +101,7 @@ def _another_state(trial: Trial) -> None:
         (4, _another_suggestion, (4, "point")),
         (4, _another_mean, (4, "mean")),
         (4, _another_scale, (4, "hyperparameters")),
-        (2, _another_cost, (4, "point")),
+        (2, _another_cost, (2, "its cost is 100.0, but its events tell another")),
         (2, _another_state, (2, "its state is failed, but by its events completed")),
     ],
 )

@@ -178,3 +178,12 @@ def disagreements(past: Past, trials: Iterable[Record]) -> Iterator[tuple[int, s
             yield number, f"its point is {trial['point']}, but by its events {found.point}"
         elif found.told != trial["told"]:
             yield number, "its outcome is not the one that its events tell"
+        elif found.state is TrialState.COMPLETED and not _is_as_told(trial):
+            yield number, f"its cost is {trial['cost']}, but its events tell another"
+
+
+def _is_as_told(trial: Record) -> bool:
+    """Whether the costs of a completed trial are those that were told; of several, the mean is not computed again."""
+    told = trial["told"] or {}
+    cost = trial["cost"] if told.get("cost") is None else told["cost"]
+    return bool(cost == trial["cost"] and told.get("costs") == trial["values"])
