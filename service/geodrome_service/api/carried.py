@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidSpace
-from geodrome.portable import PortableStudy
+from geodrome.portable import PortableDefinition, PortableEvent, PortableStudy, PortableTrial
 from geodrome.schemas import TrialState
 from geodrome_core import Space
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from geodrome_service.api import faults, spaces
 from geodrome_service.store import past, portable
@@ -24,6 +25,10 @@ LARGEST_REPORT = 100
 
 STATE_CHANGES = ("active", "paused", "closed")
 """Kinds of events that bring a study into the state of that name."""
+
+
+PARTS: dict[str, type[BaseModel]] = {"trials": PortableTrial, "events": PortableEvent}
+"""What a study has many of."""
 
 
 @dataclass(frozen=True)
@@ -61,18 +66,34 @@ def checked(value: Any) -> Carried:
 
 def _definition(value: Any) -> Record:
     """The study's own record, with all defaults; of trials and events the shape is only looked at."""
+    if errors := list(islice(_misshapen(value), LARGEST_REPORT)):
+        raise faults.refusal(faults.from_pydantic(errors, value))
+    return PortableDefinition.model_validate(value["study"]).model_dump(mode="json")
+
+
+def _misshapen(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Pydantic's errors about the parts of a study, located in the body."""
+    if not (isinstance(value, dict) and all(isinstance(value.get(name), list) for name in PARTS)):
+        yield from _errors(PortableStudy, value)
+        return
+    yield from _errors(PortableStudy, value | {name: [] for name in PARTS})
+    # One by one: of all together pydantic would not let go of the interpreter, and no tell would come through.
+    for name, kind in PARTS.items():
+        for index, part in enumerate(value[name]):
+            yield from _errors(kind, part, name, index)
+
+
+def _errors(kind: type[BaseModel], value: Any, *where: str | int) -> Iterator[Mapping[str, Any]]:
     try:
-        whole = PortableStudy.model_validate(value)
+        kind.model_validate(value)
     except ValidationError as error:
-        located = [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_url=False)[:LARGEST_REPORT]]
-        raise faults.refusal(faults.from_pydantic(located, value)) from error
-    return whole.study.model_dump(mode="json")
+        for one in error.errors(include_url=False):
+            yield {**one, "loc": ("body", *where, *one["loc"])}
 
 
 def _refuse(found: Iterator[FieldError]) -> None:
     """Refuses the study if there is anything to say against it."""
-    errors = [error for error, _ in zip(found, range(LARGEST_REPORT), strict=False)]
-    if errors:
+    if errors := list(islice(found, LARGEST_REPORT)):
         raise faults.refusal(errors)
 
 
