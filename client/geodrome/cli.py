@@ -19,6 +19,7 @@ from geodrome import Client, GeodromeError, __version__, schemas, tables
 from geodrome.mounts import MOUNTS, hint, mount
 
 PATIENCE_S = 30.0  # enough to outlast a restart of the service, short enough to wait for at a terminal
+CARRYING_S = 600.0  # a study of 100,000 trials takes minutes to look through
 
 app = typer.Typer(
     name="geodrome",
@@ -142,6 +143,62 @@ def show_best(study: StudyName, *, url: Url = None, timeout_s: Timeout = PATIENC
         _echo(best)
     else:
         tables.show_best(best)
+
+
+@study_app.command("model")
+def show_model(study: StudyName, *, url: Url = None, timeout_s: Timeout = PATIENCE_S, as_json: AsJson = False) -> None:
+    """Show the model of the costs: lengthscales, noise, and how far it can be trusted."""
+    with _client(url, timeout_s) as client:
+        found = client.study(study)
+        model = found.model()
+    if as_json:
+        _echo(schemas.StudyModel(model=model))
+    else:
+        tables.show_model(model, found.record.objective.unit)
+
+
+@study_app.command("export")
+def export_study(
+    study: StudyName,
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write, instead of the output.")] = None,
+    form: Annotated[
+        Literal["json", "csv"], typer.Option("--format", help="json can be imported; csv is for spreadsheets.")
+    ] = "json",
+    url: Url = None,
+    timeout_s: Timeout = CARRYING_S,
+) -> None:
+    """Write a whole study: its definition, trials and events."""
+    with _client(url, timeout_s) as client:
+        content = client.study(study).export(form)
+    if output is None:
+        typer.get_binary_stream("stdout").write(content)
+        return
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        raise typer.BadParameter(str(error), param_hint="--output") from error
+
+
+@study_app.command("import")
+def import_study(
+    file: Annotated[Path, typer.Argument(help="What `geodrome study export` wrote.")],
+    *,
+    name: Annotated[str | None, typer.Option(help="Another name for the study.")] = None,
+    url: Url = None,
+    timeout_s: Timeout = CARRYING_S,
+    as_json: AsJson = False,
+) -> None:
+    """Read a study that was exported; it goes on with the same suggestions."""
+    with _client(url, timeout_s) as client:
+        try:
+            record = client.import_study(file, name=name).record
+        except OSError as error:
+            raise typer.BadParameter(str(error), param_hint="FILE") from error
+    if as_json:
+        _echo(record)
+    else:
+        tables.show_study(record)
 
 
 @app.command()

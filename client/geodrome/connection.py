@@ -97,6 +97,19 @@ class Connection:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         return self._call(self._http.build_request("POST", path, json=dict(body), headers=headers), answer)
 
+    def download(self, path: str, *, params: Mapping[str, Any]) -> bytes:
+        """What stands at ``path``, as it is sent."""
+        response = self._exchange(self._http.build_request("GET", path, params=params))
+        if not response.is_success:
+            raise _refusal(response)
+        return response.content
+
+    def upload(self, path: str, answer: type[Answer], *, content: bytes, params: Mapping[str, Any]) -> Answer:
+        """What the service answers to JSON that is sent as it is, however long it takes to look through."""
+        headers = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": "application/json"}
+        request = self._http.build_request("POST", path, content=content, params=params, headers=headers)
+        return _parsed(self._exchange(request, longest_read_s=self.timeout_s), answer)
+
     def patch(self, path: str, answer: type[Answer], *, body: Mapping[str, Any]) -> Answer:
         """What the service answers to changes, which may be sent repeatedly: they say what is to be so."""
         return self._call(self._http.build_request("PATCH", path, json=dict(body)), answer)
@@ -120,11 +133,11 @@ class Connection:
     def _call(self, request: httpx.Request, answer: type[Answer]) -> Answer:
         return _parsed(self._exchange(request), answer)
 
-    def _exchange(self, request: httpx.Request) -> httpx.Response:
+    def _exchange(self, request: httpx.Request, *, longest_read_s: float = READ_TIMEOUT_S) -> httpx.Response:
         deadline = self._clock.now() + self.timeout_s
         attempt = 0
         while True:
-            result = self._send(request, time_left_s=deadline - self._clock.now())
+            result = self._send(request, deadline - self._clock.now(), longest_read_s=longest_read_s)
             if isinstance(result, httpx.Response) and result.status_code not in REPEATED:
                 return result
             pause_s = self._pause_s(attempt, result)
@@ -135,9 +148,11 @@ class Connection:
             self._clock.sleep(pause_s)
             attempt += 1
 
-    def _send(self, request: httpx.Request, *, time_left_s: float) -> httpx.Response | httpx.RequestError:
+    def _send(
+        self, request: httpx.Request, time_left_s: float, *, longest_read_s: float
+    ) -> httpx.Response | httpx.RequestError:
         left = max(time_left_s, SHORTEST_TIME_S)
-        timeout = httpx.Timeout(min(READ_TIMEOUT_S, left), connect=min(CONNECT_TIMEOUT_S, left))
+        timeout = httpx.Timeout(min(longest_read_s, left), connect=min(CONNECT_TIMEOUT_S, left))
         request.extensions["timeout"] = timeout.as_dict()
         try:
             return self._http.send(request)

@@ -27,6 +27,8 @@ MOUNTS = {
     "serve": Mount("geodrome_service.cli:serve", "the service", "service"),
     "worker": Mount("geodrome_service.worker_command:worker", "the service", "service"),
     "keys": Mount("geodrome_service.key_commands:app", "the service", "service"),
+    "db": Mount("geodrome_service.database_cli:app", "the service", "service"),
+    "replay": Mount("geodrome_service.database_cli:replay", "the service", "service"),
     "demo": Mount("geodrome_robots.cli:demo", "the service and the robots", "service,robots"),
     "robot": Mount("geodrome_robots.cli:app", "the robots", "robots"),
 }

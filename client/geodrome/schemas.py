@@ -431,3 +431,53 @@ class Health(Output):
 
     status: Literal["ok"]
     version: str
+
+
+class Lengthscale(Output):
+    """How far costs are alike along one factor of the space ("" for a space that is no product), a geodesic distance.
+
+    Rotations are in degrees, joints in the unit of their spec, numbers in that of their bounds (``decades`` on a log
+    scale), with a list for vectors; ``unit`` is null where the space names none.
+    """
+
+    factor: str
+    value: FiniteFloat | list[FiniteFloat]
+    unit: str | None
+
+
+class Calibration(Output):
+    """How well each observation is predicted by all others.
+
+    Attributes:
+        within_one, within_two: Shares that lie within one and two predicted deviations; of a right model 0.68 and 0.95.
+        error: Root of the mean squared error; that of predicting the mean cost is about 1.
+    """
+
+    within_one: FiniteFloat
+    within_two: FiniteFloat
+    error: FiniteFloat
+
+
+class FittedModel(Output):
+    """The model of the costs, in natural units: deviations and mean are in the unit of the cost.
+
+    ``status`` is how the fit ended, ``note`` the same in words. ``points`` is how many the model is made of: repeats
+    are one, and of more than 1,500 the most informative are taken.
+    """
+
+    status: Literal["converged", "max_iterations", "subset"]
+    note: str
+    observations: int
+    points: int
+    nu: FiniteFloat | Literal["inf"]
+    lengthscales: list[Lengthscale]
+    noise_std: FiniteFloat
+    prior_std: FiniteFloat
+    mean: FiniteFloat
+    calibration: Calibration
+
+
+class StudyModel(Output):
+    """Answer of ``GET …/model``; null while there is none."""
+
+    model: FittedModel | None

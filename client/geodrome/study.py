@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self, SupportsFloat
+from typing import Any, Literal, Self, SupportsFloat
 from urllib.parse import quote
 
 from geodrome import schemas
@@ -269,6 +269,19 @@ class Study:
         """What runs at points would cost, by the model; None while there is none."""
         body = jsonable({"points": list(points)})
         return self._connection.post(f"{self._path}/predict", schemas.Predictions, body=body).predictions
+
+    def model(self) -> schemas.FittedModel | None:
+        """The model of the costs in natural units, and how far it can be trusted; None while there is none."""
+        return self._connection.get(f"{self._path}/model", schemas.StudyModel).model
+
+    def export(self, format: Literal["json", "csv"] = "json") -> bytes:  # noqa: A002 (the parameter's name on the wire)
+        """The whole study, to be kept, looked into or imported elsewhere.
+
+        Args:
+            format: ``"json"`` is what ``Client.import_study`` reads, ``"csv"`` a table for spreadsheets, a row for each
+                trial.
+        """
+        return self._connection.download(f"{self._path}/export", params={"format": format})
 
     def events(self, *, after: int = 0) -> Iterator[schemas.Event]:
         """Every change of the study and its trials, in order, fetched a page at a time.

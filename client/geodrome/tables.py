@@ -65,6 +65,31 @@ def show_best(best: schemas.Best) -> None:
     _print(table)
 
 
+def show_model(model: schemas.FittedModel | None, unit: str | None) -> None:
+    """The model's hyperparameters and its calibration."""
+    if model is None:
+        _print(Text("no model yet"))
+        return
+    table = _pairs()
+    table.add_row("fit", Text(model.note))
+    table.add_row("observations", f"{model.observations}, at {model.points} points")
+    table.add_row("kernel", f"nu {model.nu}")
+    for scale in model.lengthscales:
+        values = scale.value if isinstance(scale.value, list) else [scale.value]
+        said = ", ".join(f"{value:.4g}" for value in values)
+        table.add_row("lengthscale", Text(f"{scale.factor} {said} {scale.unit or ''}".strip()))
+    for name, value in (("noise", model.noise_std), ("prior", model.prior_std)):
+        table.add_row(name, Text(f"± {value:.4g} {unit or ''}".rstrip()))
+    table.add_row("mean", Text(f"{model.mean:.6g} {unit or ''}".rstrip()))
+    found = model.calibration
+    table.add_row(
+        "left out",
+        f"{found.within_one:.0%} within one deviation of their prediction, {found.within_two:.0%} within two; "
+        f"error {found.error:.2f} of that of the mean",
+    )
+    _print(table)
+
+
 def show_asked(records: Iterable[schemas.Trial]) -> None:
     """The points to run now."""
     table = Table("trial", _folded("point"), "from", "lease ends", box=None)

@@ -6,9 +6,10 @@ A library in its own right: kernels are GPyTorch kernels, models are BoTorch mod
 from geodrome_core import features, kernels
 from geodrome_core.engine import recommend, suggest, suggestion_seed
 from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
+from geodrome_core.geometry.lengths import Length, in_natural_units
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.geometry.spec import space_from_spec
-from geodrome_core.insight import Calibration, Prediction, Reason, leave_one_out, predict, why
+from geodrome_core.insight import Calibration, Prediction, Reason, Report, leave_one_out, predict, report, why
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
 
 __all__ = [
@@ -17,19 +18,23 @@ __all__ = [
     "Correction",
     "Fault",
     "History",
+    "Length",
     "PointError",
     "Prediction",
     "Problem",
     "Reason",
     "Recommendation",
+    "Report",
     "Space",
     "SpaceError",
     "Suggestion",
     "features",
+    "in_natural_units",
     "kernels",
     "leave_one_out",
     "predict",
     "recommend",
+    "report",
     "space_from_spec",
     "suggest",
     "suggestion_seed",

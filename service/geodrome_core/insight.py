@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.geometry.lengths import Length, in_natural_units
+from geodrome_core.gp.fit import FitStatus
 from geodrome_core.gp.posterior import Posterior
 from geodrome_core.kernels.parts import cross
 from geodrome_core.model import Model
@@ -81,6 +84,53 @@ def leave_one_out(posterior: Posterior) -> Calibration:
     z = (observed - mean) / std
     within = [float((z.abs() <= bound).double().mean()) for bound in (1, 2)]
     return Calibration(observed, mean, std, z, within[0], within[1], float((observed - mean).square().mean().sqrt()))
+
+
+@dataclass(frozen=True)
+class Report:
+    """A model in natural units.
+
+    Attributes:
+        status: How its fit ended.
+        observations: Costs that it knows.
+        points: Points that it is made of: repeats are one, and of very many the most informative are taken.
+        nu: Smoothness; infinite for SE.
+        lengthscales: Of each factor, as geodesic distances.
+        noise_std, prior_std, mean: Standard deviations of noise and prior, and the prior mean, in the unit of the cost.
+            Where outlying costs are compressed, deviations are those among the others.
+        calibration: By leaving each observation out.
+    """
+
+    status: FitStatus
+    observations: int
+    points: int
+    nu: float
+    lengthscales: dict[str, Length]
+    noise_std: float
+    prior_std: float
+    mean: float
+    calibration: Calibration
+
+
+def report(problem: Problem, history: History, *, start: Mapping[str, Any] | None = None) -> Report | None:
+    """What a person wants to know of the model; None without a usable one."""
+    model = _model(problem, history, start)
+    if model is None or model.fitted.posterior is None:
+        return None
+    found, posterior, scale = model.fitted.hyperparameters, model.fitted.posterior, model.scale
+    return Report(
+        status=model.fitted.status,
+        observations=len(history.Y),
+        points=len(posterior.Y),
+        nu=found["nu"],
+        lengthscales={
+            name: in_natural_units(problem.space, name, length) for name, length in found["lengthscales"].items()
+        },
+        noise_std=scale.unit * math.sqrt(found["noise"]),
+        prior_std=scale.unit * math.sqrt(found["outputscale"]),
+        mean=float(scale.backward(torch.tensor(found["mean"], dtype=torch.float64))),
+        calibration=leave_one_out(posterior),
+    )
 
 
 @dataclass(frozen=True)

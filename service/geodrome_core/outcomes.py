@@ -51,6 +51,11 @@ class CostScale:
         std = float(bent.std(correction=0)) if len(costs) > 1 else 0.0
         return cls(sign, center, spread, float(bent.mean()), std or 1.0)
 
+    @property
+    def unit(self) -> float:
+        """Difference of two ordinary costs that differ by one on the model's scale."""
+        return self.spread * self.std
+
     def forward(self, costs: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Costs on the model's scale: small is good."""
         signed = self.sign * costs.clamp(-LARGEST, LARGEST)

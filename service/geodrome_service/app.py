@@ -14,7 +14,22 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from geodrome.errors import DatabaseUnavailable, Forbidden, RateLimited, Unauthorized
 
-from geodrome_service.api import about, asks, best, events, metrics, own, predictions, problems, rules, studies, trials
+from geodrome_service.api import (
+    about,
+    asks,
+    best,
+    events,
+    exports,
+    imports,
+    metrics,
+    models,
+    own,
+    predictions,
+    problems,
+    rules,
+    studies,
+    trials,
+)
 from geodrome_service.api.access import Access
 from geodrome_service.api.headers import SecurityHeaders
 from geodrome_service.api.metrics import Metrics
@@ -51,10 +66,13 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
         studies.router,
         best.router,
         predictions.router,
+        models.router,
         asks.router,
         own.router,
         trials.router,
         events.router,
+        exports.router,
+        imports.router,
     ):
         app.include_router(router)
     problems.install(app)

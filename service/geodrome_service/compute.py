@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 import torch
 from distributed import Client, KilledWorker
 from geodrome.errors import ComputeUnavailable
-from geodrome_core import History, Problem, predict, recommend, space_from_spec, suggest
+from geodrome_core import History, Problem, predict, recommend, report, space_from_spec, suggest
 
 Answer = TypeVar("Answer")
 
@@ -123,6 +123,14 @@ class Pool:
         """
         return await self._run(predictions, question, points)
 
+    async def model(self, question: Question) -> dict[str, Any] | None:
+        """The model in natural units, as a ``FittedModel``; None when no model can be had.
+
+        Raises:
+            ComputeUnavailable: No worker lives long enough to answer.
+        """
+        return await self._run(model, question)
+
     async def is_ready(self) -> bool:
         """Whether there is a worker."""
         try:
@@ -178,7 +186,7 @@ def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:
             mean=_finite(found.mean),
             std=_finite(found.std),
             note=found.note,
-            hyperparameters=found.hyperparameters,
+            hyperparameters=_sayable(found.hyperparameters),
         )
         for found in suggest(problem, history, count=count, seed=seed, start=question.start)
     ]
@@ -202,6 +210,28 @@ def predictions(question: Question, points: list[Any]) -> list[dict[str, Any]] |
     return [asdict(one) for one in found]
 
 
+def model(question: Question) -> dict[str, Any] | None:
+    """The model in natural units; runs in a worker."""
+    problem, history = _posed(question)
+    found = report(problem, history, start=question.start)
+    if found is None:
+        return None
+    numbers = {name: getattr(found, name) for name in ("noise_std", "prior_std", "mean")}
+    calibration = {name: getattr(found.calibration, name) for name in ("within_one", "within_two", "error")}
+    if not all(map(math.isfinite, [*numbers.values(), *calibration.values()])):
+        return None
+    return {
+        "status": found.status.name.lower(),
+        "note": found.status.value,
+        "observations": found.observations,
+        "points": found.points,
+        **_sayable({"nu": found.nu}),
+        "lengthscales": [{"factor": name, **asdict(length)} for name, length in found.lengthscales.items()],
+        **numbers,
+        "calibration": calibration,
+    }
+
+
 def _posed(question: Question) -> tuple[Problem, History]:
     torch.set_num_threads(1)  # the thread that runs tasks is not the one that imported torch
     space = space_from_spec(question.space)
@@ -223,6 +253,11 @@ def _posed(question: Question) -> tuple[Problem, History]:
         std=torch.tensor([math.nan if std is None else std for std in question.stds], dtype=torch.float64),
     )
     return problem, history
+
+
+def _sayable(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """The hyperparameters with an infinite smoothness as "inf", as kernels are defined: JSON has no such number."""
+    return hyperparameters | {"nu": "inf"} if hyperparameters.get("nu") == math.inf else hyperparameters
 
 
 def _finite(value: float | None) -> float | None:

@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     compute_tls_cert: Annotated[Path | None, Field(description="PEM file of this process's certificate.")] = None
     compute_tls_key: Annotated[Path | None, Field(description="PEM file of its private key.")] = None
     body_limit_mib: Annotated[int, Field(ge=1, le=1024, description="Largest body of a request, in MiB.")] = 4
+    import_limit_mib: Annotated[
+        int, Field(ge=1, le=4096, description="Largest study that is imported, in MiB; 256 are some 100,000 trials.")
+    ] = 256
     rate_per_s: Annotated[
         float | None,
         Field(

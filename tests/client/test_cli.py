@@ -41,7 +41,9 @@ def test_help_names_every_command(command):
     code, out, _ = command("--help")
 
     assert code == 0
-    assert all(name in out for name in ("serve", "keys", "demo", "study", "ask", "tell", "robot"))
+    assert all(
+        name in out for name in ("serve", "worker", "keys", "db", "replay", "demo", "study", "ask", "tell", "robot")
+    )
 
 
 def test_the_version_is_that_of_the_package(command):
@@ -53,7 +55,7 @@ def test_the_program_is_installed():
         [sys.executable, "-m", "geodrome.cli", "study", "--help"], capture_output=True, text=True, check=True
     )
 
-    assert all(name in done.stdout for name in ("create", "list", "show", "best"))
+    assert all(name in done.stdout for name in ("create", "list", "show", "best", "model", "export", "import"))
 
 
 @pytest.mark.parametrize(
@@ -254,3 +256,54 @@ def test_proxies_of_the_lab_are_not_asked_for_this_machine(live, monkeypatch):
     code, _, _ = command("study", "create", name, "--space", ROTATION)
 
     assert code == 0
+
+
+def test_a_study_is_written_to_a_file_and_read_under_another_name(live, tmp_path):
+    command, name = live
+    command("study", "create", name, "--space", ROTATION)
+    command("ask", name)
+    command("tell", name, "1", "0.5")
+    file = tmp_path / "study.json"
+
+    assert command("study", "export", name, "-o", str(file)) == (0, "", "")
+    code, out, _ = command("study", "import", str(file), "--name", f"{name}-copy", "--json")
+
+    assert (code, json.loads(out)["name"], json.loads(out)["counts"]["completed"]) == (0, f"{name}-copy", 1)
+    assert json.loads(file.read_text())["format"] == "geodrome-study"
+
+
+def test_without_a_file_an_export_goes_to_the_output(live):
+    command, name = live
+    command("study", "create", name, "--space", ROTATION)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "geodrome.cli", "study", "export", name, "--format", "csv"],
+        capture_output=True,
+        check=True,
+    )
+
+    assert done.stdout.startswith(b"number,state,")
+
+
+def test_a_file_that_cannot_be_read_or_written_is_wrong_usage(live, tmp_path):
+    command, name = live
+    command("study", "create", name, "--space", ROTATION)
+
+    assert command("study", "import", str(tmp_path / "missing"))[0] == 2
+    assert command("study", "export", name, "-o", str(tmp_path))[0] == 2
+
+
+def test_the_model_is_shown_to_people_and_to_scripts(live):
+    command, name = live
+    command("study", "create", name, "--space", ROTATION)
+    assert command("study", "model", name)[1] == "no model yet\n"
+    for number, cost in enumerate(("0.5", "0.7"), start=1):
+        command("ask", name)
+        command("tell", name, str(number), cost)
+
+    code, shown, _ = command("study", "model", name)
+    printed = json.loads(command("study", "model", name, "--json")[1])["model"]
+
+    assert code == 0
+    assert all(word in shown for word in ("lengthscale", "deg", "noise", "left out"))
+    assert printed["lengthscales"][0]["unit"] == "deg"

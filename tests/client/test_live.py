@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 
 import geodrome
@@ -346,3 +347,54 @@ def test_a_study_is_paused_resumed_changed_closed_and_deleted(client, name):
     study.delete()
     with pytest.raises(geodrome.StudyNotFound):
         client.study(name)
+
+
+def test_a_study_is_exported_and_imported_as_bytes_as_a_file_and_as_a_dict(client, name, tmp_path):
+    study = client.create_study(name, space=LINE)
+    study.ask(worker="panda-1").tell(cost=0.5)
+    exported = study.export()
+    file = tmp_path / "study.json"
+    file.write_bytes(exported)
+
+    copies = [
+        client.import_study(form, name=f"{name}-{index}")
+        for index, form in enumerate([exported, file, str(file), json.loads(exported)])
+    ]
+
+    assert [copy.name for copy in copies] == [f"{name}-{index}" for index in range(4)]
+    assert all([trial.cost for trial in copy.trials()] == [0.5] for copy in copies)
+    with pytest.raises(geodrome.StudyExists):
+        client.import_study(exported)
+    with pytest.raises(geodrome.InvalidRequest) as refused:
+        client.import_study({"format": "geodrome-study"}, name=f"{name}-x")
+    assert "/trials" in [error.pointer for error in refused.value.errors]
+
+
+def test_a_table_for_spreadsheets_has_a_row_for_each_trial(client, name):
+    study = client.create_study(name, space=LINE)
+    study.ask().tell(cost=0.5)
+
+    lines = study.export("csv").decode().splitlines()
+
+    assert lines[0].startswith("number,state,")
+    assert len(lines) == 2
+
+
+def test_an_import_whose_answer_is_lost_makes_one_study(server, client, name):
+    exported = client.create_study(name, space=LINE).export()
+
+    with geodrome.Client(server, transport=LosesAnswers("/import")) as unlucky:
+        copy = unlucky.import_study(exported, name=f"{name}-copy")
+
+    assert copy.record.id == client.study(f"{name}-copy").record.id
+
+
+def test_the_model_is_there_once_two_costs_are_known(client, name):
+    study = client.create_study(name, space=TURN)
+    assert study.model() is None
+
+    for cost in (0.5, 0.7):
+        study.ask().tell(cost=cost)
+
+    [scale] = study.model().lengthscales
+    assert (scale.factor, scale.unit) == ("", "deg")

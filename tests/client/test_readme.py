@@ -18,6 +18,7 @@ PAGES = [
     "docs/quickstart.md",
     "docs/suggestions.md",
     "docs/operations.md",
+    "docs/carrying.md",
     "docs/geometry/index.md",
     "docs/geometry/features.md",
     "docs/geometry/sphere.md",
@@ -50,7 +51,7 @@ def ids(block: Block) -> str:
 
 
 BLOCKS = blocks()
-RUN_HERE = [block for block in BLOCKS if block.language != "json" and not SET_UP.match(block.text)]
+RUN_HERE = [block for block in BLOCKS if block.language not in {"json", "text"} and not SET_UP.match(block.text)]
 COMMANDS = {"python": [sys.executable, "-c"], "sh": ["bash", "-euo", "pipefail", "-c"]}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from geodrome_core import Problem
+from geodrome_core import History, Problem, space_from_spec
 from geodrome_core.gp.observations import Observations
 from geodrome_core.gp.posterior import posterior as posterior_of
-from geodrome_core.insight import leave_one_out, predict, why
+from geodrome_core.insight import leave_one_out, predict, report, why
 from geodrome_core.kernels.parts import scaling
 
 from tests.core.cases import fitted, history, observed
@@ -82,3 +82,35 @@ def test_without_two_costs_nothing_is_said():
 
     assert predict(Problem(space), history(X[:1], Y[:1]), X) is None
     assert why(Problem(space), history(X[:1], Y[:1]), X[0]) is None
+
+
+def test_in_another_unit_of_the_cost_deviations_are_in_that_unit():
+    space = space_from_spec({"type": "real", "bounds": [0, 40], "unit": "N"})
+    empty = space.rows([])
+    X = space.rows([5.0 * index for index in range(8)])
+    Y = torch.tensor([0.3, 0.2, 0.5, 0.9, 1.4, 1.2, 2.0, 2.5], dtype=torch.float64)
+
+    in_newton, in_millinewton = (
+        report(Problem(space), History(X, scale * Y + shift, empty, empty, empty))
+        for scale, shift in ((1.0, 0.0), (1000.0, 7000.0))
+    )
+
+    assert in_millinewton.noise_std == pytest.approx(1000 * in_newton.noise_std, rel=1e-4)
+    assert in_millinewton.prior_std == pytest.approx(1000 * in_newton.prior_std, rel=1e-4)
+    assert in_millinewton.mean == pytest.approx(1000 * in_newton.mean + 7000, rel=1e-6)
+    assert in_millinewton.lengthscales[""].value == pytest.approx(in_newton.lengthscales[""].value, rel=1e-4)
+
+
+def test_what_is_known_of_the_noise_comes_out_of_many_repeats():
+    """Two places, a hundred repeats each: the noise is what these scatter by."""
+    space = space_from_spec({"type": "real", "bounds": [0, 40], "unit": "N"})
+    empty = space.rows([])
+    numbers = torch.Generator().manual_seed(0)
+    scatter = 0.2 * torch.randn(200, generator=numbers, dtype=torch.float64)
+    X = space.rows([10.0] * 100 + [30.0] * 100)
+    Y = torch.cat([torch.zeros(100), torch.ones(100)]).double() + scatter
+
+    found = report(Problem(space), History(X, Y, empty, empty, empty))
+
+    assert found.noise_std == pytest.approx(0.2, rel=0.1)
+    assert found.points == 2

@@ -65,3 +65,12 @@ def test_a_standard_deviation_comes_back_in_the_unit_of_the_cost():
     std = scale.backward_std(value, higher - value)
 
     assert std.item() == pytest.approx(5.0)
+
+
+def test_the_unit_is_the_difference_of_ordinary_costs_that_are_one_apart():
+    told = torch.linspace(3, 9, 25, dtype=torch.float64)
+    scale = CostScale.of(told)
+
+    ends = scale.forward(torch.tensor([5.0, 7.0], dtype=torch.float64))
+
+    assert float(ends[1] - ends[0]) * scale.unit == pytest.approx(2)

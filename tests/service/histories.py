@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from datetime import UTC, datetime
+from typing import Any
 
 from geodrome.schemas import Outcome, StudyDefinition
 from geodrome_service.store import studies, trials
@@ -34,3 +35,22 @@ def completed(cost: float) -> trials.Told:
     """The outcome that a body of a cost alone stands for."""
     body = {"outcome": "completed", "cost": cost}
     return trials.Told(Outcome.COMPLETED, body, cost, None, None, None, [], False, None, {}, {})
+
+
+def lived_in(lab: Any) -> None:
+    """Trials of every kind: told, failed, lost and offered again, late, abandoned, enqueued, own and still running."""
+    for cost in (0.5, 0.25, 0.125):
+        lab.tell(
+            lab.ask(worker="panda-1")["number"], cost=cost, metrics={"force": 2 * cost}, metadata={"run": [1, "é"]}
+        )
+    lab.tell(lab.ask()["number"], outcome="failed", reason="=e-stop")
+    lab.tell(lab.ask()["number"], outcome="lost", reason="the network")
+    executed = lab.ask()
+    lab.tell(executed["number"], costs=[1.0, 1.5, 1.25], point=executed["point"])
+    late = lab.ask(lease_s=0.001)["number"]
+    lab.tell(late, cost=0.75)
+    lab.tell(1, outcome="abandoned", reason="a bad sensor")
+    queued, own = (lab.ask(worker=f"panda-{index}")["point"] for index in (7, 8))
+    lab.http.post(f"{lab.path}/trials", json={"point": own, "cost": 0.3, "std": 0.1})
+    lab.http.post(f"{lab.path}/trials", json={"point": queued})
+    lab.http.patch(lab.path, json={"metadata": {"arm": "left"}})

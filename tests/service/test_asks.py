@@ -254,3 +254,12 @@ def test_lost_trials_are_free(make_lab):
 
     assert (repeat["number"], repeat["retry_of"]) == (2, 1)
     assert lab.show()["budget_left"] == 1
+
+
+def test_a_heat_kernel_suggests_like_any_other(make_lab):
+    """Its smoothness is infinite, which no JSON says as a number."""
+    lab = make_lab(kernel={"nu": "inf"}, initial_design={"size": 2})
+    for cost in (0.5, 0.2):
+        lab.tell(lab.ask()["number"], cost=cost)
+
+    assert lab.ask()["origin"]["kind"] == "model"

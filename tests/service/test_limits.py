@@ -62,7 +62,7 @@ def test_the_largest_body_can_be_set(make_service, service):
     refused = make_service(body_limit_mib=1)("POST", STUDIES, content=content, headers=headers)
 
     assert (refused.status_code, refused.json()["code"]) == (413, "too-large")
-    assert refused.json()["detail"] == "bodies have at most 1 MiB"
+    assert refused.json()["detail"] == "bodies have at most 1 MiB here"
     assert service("POST", STUDIES, content=content, headers=headers).status_code == 422
 
 

@@ -28,21 +28,26 @@ DEEPEST_NESTING = 64  # spaces nest a few levels; pydantic gives up at about 250
 class JsonRequest(Request):
     """A request whose body is empty or strict JSON."""
 
+    @property
+    def limit_mib(self) -> int:
+        """How large the body may be."""
+        limit: int = self.app.state.settings.body_limit_mib
+        return limit
+
     async def stream(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives.
 
         Raises:
             TooLarge: It is over the limit, or says that it will be; the rest is not read.
         """
-        limit_mib: int = self.app.state.settings.body_limit_mib
-        too_large = TooLarge(f"bodies have at most {limit_mib} MiB")
+        too_large = TooLarge(f"bodies have at most {self.limit_mib} MiB here")
         declared = self.headers.get("Content-Length", "")
-        if declared.isdecimal() and int(declared) > limit_mib * MIB:
+        if declared.isdecimal() and int(declared) > self.limit_mib * MIB:
             raise too_large
         size = 0
         async for chunk in super().stream():
             size += len(chunk)
-            if size > limit_mib * MIB:
+            if size > self.limit_mib * MIB:
                 raise too_large
             yield chunk
 
@@ -55,10 +60,15 @@ class JsonRequest(Request):
         """
         if not hasattr(self, "_value"):
             raw = await self.body()
-            self._value = self._read(raw) if raw else None
+            self._value = self.read(raw) if raw else None
         return self._value
 
-    def _read(self, raw: bytes) -> Any:
+    def read(self, raw: bytes) -> Any:
+        """The value of the body.
+
+        Raises:
+            InvalidRequest: It is not strict JSON, or not declared as JSON.
+        """
         kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         # A web page can make a browser send any other type here without asking; this one it cannot.
         if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):

@@ -66,18 +66,19 @@ class Once:
         return JSONResponse(content, code, headers=REPLAYED if replayed else {})
 
 
-async def once(
-    request: Request,
-    key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            min_length=1,
-            max_length=255,
-            description="Chosen by the client for each request; a repeat of the request carries the same key.",
-        ),
-    ] = None,
-) -> Once:
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="Chosen by the client for each request; a repeat of the request carries the same key.",
+    ),
+]
+"""A request's idempotency key."""
+
+
+async def once(request: Request, key: Key = None) -> Once:
     """How often this request may have its effect."""
     body = json.dumps(await request.json(), sort_keys=True)
     described = f"{request.method} {request.url.path}?{request.url.query} {body}"

@@ -51,6 +51,8 @@ VIEWERS = (
     "/v1/studies/{study}",
     "/v1/studies/{study}/best",
     "/v1/studies/{study}/events",
+    "/v1/studies/{study}/export",
+    "/v1/studies/{study}/model",
     "/v1/studies/{study}/trials",
     "/v1/studies/{study}/trials/{number}",
 )
@@ -65,6 +67,7 @@ RULES = (
     Rule("POST", "/v1/studies/{study}/trials/{number}/tell", Role.ROBOT),
     Rule("POST", "/v1/studies/{study}/trials/{number}/heartbeat", Role.ROBOT),
     Rule("POST", "/v1/studies", Role.ADMIN),
+    Rule("POST", "/v1/studies/import", Role.ADMIN),
     Rule("PATCH", "/v1/studies/{study}", Role.ADMIN),
     Rule("DELETE", "/v1/studies/{study}", Role.ADMIN),
 )

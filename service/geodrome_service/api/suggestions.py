@@ -43,9 +43,6 @@ GATHER_S = 0.02
 POLL_S = 0.1
 """How often a job looks whether another process is done."""
 
-LATEST = 1000
-"""Trials from which the points of a larger initial design keep away."""
-
 AHEAD = 32
 """One in so many points of a design is computed ahead."""
 
@@ -174,7 +171,7 @@ class Suggestions:
             start = history.latest_hyperparameters(session, study)
             missing = _missing(session, study, now)
             # A point of the design keeps away from those before it, and a large design from the latest of them.
-            latest = LATEST if counting.design_left(study) else None
+            latest = history.LATEST if counting.design_left(study) else None
             return Plan(
                 question=question(study, history.observations(session, study, latest=latest), start),
                 count=missing + _ahead(study, missing) if missing > 0 else 0,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
+from geodrome_service.store.database import VERSION_TABLE
 from geodrome_service.store.tables import Base
-
-VERSION_TABLE = "geodrome_alembic_version"
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import URL, Connection, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -18,6 +20,9 @@ from geodrome_service.store.tables import Study
 CONNECTIONS = 8
 WAIT_FOR_CONNECTION_S = 30.0
 MIGRATIONS = "geodrome_service:migrations"
+
+VERSION_TABLE = "geodrome_alembic_version"
+"""Our own, so that other programs may keep theirs in the same database."""
 
 BACKENDS = {"sqlite": sqlite.engines, "postgresql": postgresql.engines}
 
@@ -33,13 +38,23 @@ class Database:
         url: Which one, see ``database_url``.
         connections: At most so many, for readers at least.
         wait_s: How long a transaction waits for a free connection.
+        migrated: Whether to do so; else it must be there, and its tables stay as they are.
 
     Raises:
         CannotOpen: It cannot be reached, is no database, or was written by a newer version of Geodrome.
     """
 
-    def __init__(self, url: URL, *, connections: int = CONNECTIONS, wait_s: float = WAIT_FOR_CONNECTION_S) -> None:
+    def __init__(
+        self,
+        url: URL,
+        *,
+        connections: int = CONNECTIONS,
+        wait_s: float = WAIT_FOR_CONNECTION_S,
+        migrated: bool = True,
+    ) -> None:
         self.url = url
+        if not migrated and url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+            raise CannotOpen(f"there is no file {url.database}")
         self._writer, self._readers = BACKENDS[url.get_backend_name()](url, connections=connections, wait_s=wait_s)
         self.write = sessionmaker(self._writer, expire_on_commit=False)
         """Sessions for transactions that may write. Nothing is locked before the first statement."""
@@ -48,7 +63,8 @@ class Database:
         shown = _shown(url)
         try:
             with self._writer.begin() as connection:
-                migrate(connection)
+                if migrated:
+                    migrate(connection)
         except DBAPIError as error:
             self.close()
             raise CannotOpen(f"the database {shown} cannot be opened: {error.orig}") from error
@@ -64,6 +80,11 @@ class Database:
         except (DBAPIError, PoolTimeoutError):
             return False
         return True
+
+    def revision(self) -> str | None:
+        """Revision of its tables; None where there are none."""
+        with self._readers.begin() as connection:
+            return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
 
     def close(self) -> None:
         """Ends all connections."""
@@ -111,7 +132,17 @@ def migrate(connection: Connection) -> None:
 
 def alembic_config(connection: Connection) -> Config:
     """Alembic's settings for a connection; there is no ini file."""
+    config = _config()
+    config.attributes["connection"] = connection
+    return config
+
+
+def newest_revision() -> str | None:
+    """Revision of the tables that this version works on."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", MIGRATIONS)
-    config.attributes["connection"] = connection
     return config

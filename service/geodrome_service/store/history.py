@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from geodrome.errors import TrialNotFound
@@ -11,6 +11,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from geodrome_service.store.tables import Json, Study, Trial
+
+LATEST = 1000
+"""Trials from which the points of a larger initial design keep away."""
 
 LARGEST_NUMBER = 2**31 - 1  # what the number's column holds on every database
 
@@ -92,14 +95,26 @@ def next_number(session: Session, study: Study) -> int:
 
 def observations(session: Session, study: Study, *, latest: int | None = None) -> Observations:
     """What a model of the study learns from, or only its ``latest`` trials; lost trials teach nothing."""
-    known = Observations([], [], [], [], [], [])
     rows = select(Trial.state, Trial.point, Trial.cost, Trial.values, Trial.std).where(
         Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
     )
     found = session.execute(rows.order_by(Trial.number.desc()).limit(latest)).all()
-    for state, point, cost, values, std in reversed(found):
+    return gathered(row.tuple() for row in reversed(found))
+
+
+def gathered(
+    rows: Iterable[tuple[str, Json, float | None, list[float] | None, float | None]],
+) -> Observations:
+    """What trials that are not lost teach.
+
+    Args:
+        rows: State, point, cost, values and std of each, in the order of the numbers.
+    """
+    known = Observations([], [], [], [], [], [])
+    for state, point, cost, values, std in rows:
         match TrialState(state):
             case TrialState.COMPLETED:
+                assert cost is not None
                 measured = values or [cost]
                 known.observed.extend([point] * len(measured))
                 known.costs.extend(measured)

@@ -13,7 +13,8 @@ from sqlalchemy import ScalarSelect, Select, case, delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from geodrome_service.store import events
+from geodrome_service.store import events, portable
+from geodrome_service.store.portable import Record
 from geodrome_service.store.tables import Event, Study, SuggestLease, Trial, WaitingAsk
 
 DEFINING = (
@@ -62,12 +63,36 @@ def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: 
     return study, True
 
 
+def add(session: Session, study: Record, trials: Sequence[Record], events: Sequence[Record]) -> Study:
+    """A study that was made elsewhere, with its trials and events as they are.
+
+    It keeps its id where no study has that, nor a name that is spelled like it.
+
+    Raises:
+        StudyExists: Its name is taken.
+    """
+    known = select(Study.serial).where((Study.id == study["id"]) | (Study.name == study["id"]))
+    is_taken = session.scalars(known.limit(1)).first() is not None
+    # The id may be taken at this very moment; another one is nobody's.
+    for one in [str(uuid.uuid4())] if is_taken else [study["id"], str(uuid.uuid4())]:
+        try:
+            with session.begin_nested():
+                return portable.add(session, study | {"id": one}, trials, events)
+        except IntegrityError:
+            existing = session.scalars(select(Study).where(Study.name == study["name"])).first()
+            if existing is not None:
+                raise _taken(existing, "import it under another one: ?name=…") from None
+    raise AssertionError("neither its name nor its id is taken")
+
+
+def _taken(existing: Study, advice: str) -> StudyExists:
+    since = f"{existing.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    return StudyExists(f"a study named {existing.name!r} exists since {since}; {advice}")
+
+
 def _load(existing: Study, fields: Mapping[str, Any], *, load: bool) -> Study:
     if not load:
-        raise StudyExists(
-            f"a study named {existing.name!r} exists since {existing.created_at:%Y-%m-%d %H:%M:%S} UTC; "
-            'choose another name, or send "if_exists": "load" to go on with it'
-        )
+        raise _taken(existing, 'choose another name, or send "if_exists": "load" to go on with it')
     if other := [name for name in DEFINING if getattr(existing, name) != fields[name]]:
         raise StudyExists(
             f"a study named {existing.name!r} exists and is defined otherwise: {', '.join(other)}",
