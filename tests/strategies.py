@@ -13,7 +13,7 @@ from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
@@ -58,6 +58,7 @@ MANIFOLDS: dict[str, Manifold] = {
     "SPD2": SPD(2),
     "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
     "SPD3-bounded": SPD(3, eigenvalues=(0.2, 5.0)),
+    "eigen-SPD2-bounded": EigenProductSPD(2, eigenvalues=(0.2, 5.0)),
     "log-SPD2": LogEuclideanSPD(2),
     "log-SPD5-bounded": LogEuclideanSPD(5, eigenvalues=(0.2, 5.0)),
     "cholesky-SPD2": CholeskySPD(2),
@@ -114,6 +115,12 @@ SPECS: dict[str, dict[str, Any]] = {
         "ball": {"center": [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0.6, 0.8], [0, 0, -0.8, 0.6]], "radius": 0.01},
     },
     "spd": {"type": "spd", "dim": 2},
+    "eigen-product": {"type": "spd", "dim": 2, "eigenvalues": [0.2, 5.0], "metric": "eigen_product"},
+    "grasp": {
+        "type": "pose",
+        "position": {"bounds": [[-1, 1], [0.2, 0.3], [0, 7e-3]], "unit": "mm", "frame": "base"},
+        "orientation": {"order": "xyzw"},
+    },
     "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10]},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
     "compliance": {"type": "spd", "dim": 6, "eigenvalues": [1e-4, 0.3], "metric": "log_euclidean"},
@@ -195,7 +202,20 @@ json_values = st.recursive(
         st.dictionaries(
             st.one_of(
                 st.sampled_from(
-                    ["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "poincare", "gain", "tool", "direction"]
+                    [
+                        "w",
+                        "x",
+                        "y",
+                        "z",
+                        "rotvec",
+                        "diag",
+                        "cholesky_lower",
+                        "poincare",
+                        "gain",
+                        "tool",
+                        "direction",
+                        "matrix",
+                    ]
                 ),
                 st.text(max_size=3),
             ),
@@ -232,7 +252,21 @@ _balls = st.one_of(
 _leaf_specs = st.fixed_dictionaries(
     {
         "type": st.sampled_from(
-            ["real", "integer", "euclidean", "joints", "torus", "sphere", "rotation", "spd", "hyperbolic", "Real", ""]
+            [
+                "real",
+                "integer",
+                "euclidean",
+                "joints",
+                "torus",
+                "sphere",
+                "rotation",
+                "spd",
+                "hyperbolic",
+                "pose",
+                "choice",
+                "Real",
+                "",
+            ]
         )
     },
     optional={
@@ -248,6 +282,8 @@ _leaf_specs = st.fixed_dictionaries(
         "ball": _balls,
         "model": st.one_of(st.sampled_from(["lorentz", "poincare"]), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
+        "position": st.one_of(st.just({"bounds": [[0, 1]] * 3}), json_values),
+        "orientation": st.one_of(st.just({}), json_values),
     },
 )
 

@@ -278,11 +278,12 @@ class Origin(Output):
 
 
 class Correction(Output):
-    """What was mended in a point that was accepted."""
+    """What was mended in a point that was accepted; ``got`` is what was sent there."""
 
     pointer: str
     detail: str
     deviation: FiniteFloat
+    got: Any
 
 
 class Trial(Output):

@@ -22,6 +22,7 @@ from geodrome_core.geometry.faults import (
     shown,
 )
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.pose import is_homogeneous, opened
 from geodrome_core.geometry.product import Product
 
 BARE = ""
@@ -53,9 +54,17 @@ class Space:
         manifold: The ``Product`` of the factors, in the order of the spec; a product of one for a bare space.
     """
 
-    def __init__(self, spec: Mapping[str, Any], codecs: Mapping[str, Codec]) -> None:
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        codecs: Mapping[str, Codec],
+        pointers: Mapping[str, str],
+        poses: frozenset[str] = frozenset(),
+    ) -> None:
         self.spec = spec
         self._codecs = dict(codecs)
+        self._pointers = dict(pointers)
+        self._poses = poses
         self.manifold = Product({name: codec.manifold for name, codec in self._codecs.items()})
 
     @property
@@ -71,12 +80,7 @@ class Space:
     @property
     def unbounded(self) -> tuple[str, ...]:
         """JSON pointers, within the spec, of the factors without bounds."""
-        paths = {name: name.split(".") if name else [] for name in self.factors}
-        return tuple(
-            "".join("/factors" + pointer_to(part) for part in path)
-            for name, path in paths.items()
-            if not self.factors[name].is_bounded
-        )
+        return tuple(self._pointers[name] for name, factor in self.factors.items() if not factor.is_bounded)
 
     def check(self, point: Any) -> CheckedPoint:
         """Reads a point in any accepted form.
@@ -131,7 +135,7 @@ class Space:
         if BARE in self._codecs:
             return {BARE: _Part("", point)}
         parts: dict[str, _Part] = {}
-        faults = _flatten(_Part("", point), "", list(self._codecs), parts)
+        faults = _Split(list(self._codecs), self._poses, parts).flatten(_Part("", point), "")
         rule = f"the members {list(self._codecs)}"
         missing = [
             Fault(pointer_to(*name.split(".")), "missing", None, rule) for name in self._codecs if name not in parts
@@ -162,26 +166,51 @@ class _Part:
     value: Any
 
 
-def _flatten(whole: _Part, prefix: str, names: Sequence[str], parts: dict[str, _Part]) -> list[Fault]:
-    """Puts the parts of a point into ``parts`` by flattened name, and returns what is wrong.
+@dataclass(frozen=True)
+class _Split:
+    """The parts of a point by flattened name, as they are found.
 
-    Objects are opened only down to where a factor stands.
-
-    Raises:
-        PointError: What stands for a product is no object.
+    Attributes:
+        names: Of all factors.
+        poses: Products that may come as one matrix.
+        parts: What was found.
     """
-    if not isinstance(whole.value, dict):
-        rule = f"an object with the members {list(names)}"
-        raise point_fault(f"expected an object, got {shown(whole.value)}", whole.value, rule, whole.pointer)
-    faults: list[Fault] = []
-    for key, value in whole.value.items():
-        name, part = f"{prefix}{key}", _Part(whole.pointer + pointer_to(str(key)), value)
-        if name in parts:
-            faults.append(Fault(part.pointer, f"{name} is given twice", value, "each part once"))
-        elif name in names:
-            parts[name] = part
-        elif any(other.startswith(f"{name}.") for other in names):
-            faults += _flatten(part, f"{name}.", names, parts)
-        else:
-            faults.append(Fault(part.pointer, "unknown", value, f"the members {list(names)}"))
-    return faults
+
+    names: Sequence[str]
+    poses: frozenset[str]
+    parts: dict[str, _Part]
+
+    def flatten(self, whole: _Part, name: str) -> list[Fault]:
+        """Takes the parts of a product, named so, and returns what is wrong.
+
+        Objects are opened only down to where a factor stands.
+
+        Raises:
+            PointError: What stands for a product is no object.
+        """
+        prefix = f"{name}." if name else ""
+        if name in self.poses and is_homogeneous(whole.value):
+            self.parts.update({prefix + part: _Part(whole.pointer, v) for part, v in self._opened(whole).items()})
+            return []
+        if not isinstance(whole.value, dict):
+            rule = f"an object with the members {list(self.names)}"
+            raise point_fault(f"expected an object, got {shown(whole.value)}", whole.value, rule, whole.pointer)
+        faults: list[Fault] = []
+        for key, value in whole.value.items():
+            own, part = f"{prefix}{key}", _Part(whole.pointer + pointer_to(str(key)), value)
+            if own in self.parts:
+                faults.append(Fault(part.pointer, f"{own} is given twice", value, "each part once"))
+            elif own in self.names:
+                self.parts[own] = part
+            elif any(other.startswith(f"{own}.") for other in self.names):
+                faults += self.flatten(part, own)
+            else:
+                faults.append(Fault(part.pointer, "unknown", value, f"the members {list(self.names)}"))
+        return faults
+
+    @staticmethod
+    def _opened(whole: _Part) -> dict[str, Any]:
+        try:
+            return opened(whole.value)
+        except PointError as error:
+            raise PointError(*(fault.under(whole.pointer) for fault in error.faults)) from error

@@ -277,7 +277,7 @@ def _named(spec: ModelSpec, kernel: Kernel, parameters: Parameters) -> Hyperpara
     lengthscales: dict[str, float | list[float]] = {}
     for name, part in zip(spec.space.factors, parts_of(kernel), strict=True):
         own = [next(values) for _ in range(part.lengthscale.numel())]
-        lengthscales[name] = own if part.ard_num_dims else own[0]
+        lengthscales[name] = own if part.ard_num_dims or len(own) > 1 else own[0]
     return {
         "lengthscales": lengthscales,
         "outputscale": parameters.outputscale,

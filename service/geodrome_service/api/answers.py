@@ -27,7 +27,8 @@ def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
         reason=row.reason,
         metrics=row.metrics,
         metadata=row.user_metadata,
-        corrections=row.corrections,
+        # Rows from before corrections told what was found have none of it.
+        corrections=[schemas.Correction(**{"got": None} | correction) for correction in row.corrections],
         flags=row.flags,
     )
 
