@@ -6,11 +6,13 @@ from typing import Any
 
 import torch
 from geodrome_core.geometry.ball import Ball
+from geodrome_core.geometry.constrained import ConstrainedProduct
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.polytope import Polytope, Reals
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD, EigenProductSPD
@@ -20,6 +22,20 @@ from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.geometry.torus import Torus
 from hypothesis import strategies as st
 from torch import Tensor
+
+
+def bound_together(*, is_log: bool) -> ConstrainedProduct:
+    """Two reals and a direction between them, where the reals are bound by two inequalities."""
+    factors = {"a": Euclidean(1, boxed=True), "up": Sphere(2), "b": Euclidean(1, boxed=True)}
+    low = 1e-3 if is_log else -1.0
+    reals = Reals(
+        torch.tensor([0, 4]),
+        torch.tensor([0, 3]),
+        torch.tensor([[low, 1.0], [low, 1.0]], dtype=torch.float64),
+        torch.tensor([is_log, False]),
+    )
+    weights = torch.tensor([[1.0, 1.0], [2.0, -1.0]], dtype=torch.float64)
+    return ConstrainedProduct(factors, Polytope(reals, weights, torch.tensor([0.5, 0.1], dtype=torch.float64)))
 
 
 def around(manifold: Manifold, *, radius: float) -> Ball:
@@ -68,6 +84,8 @@ MANIFOLDS: dict[str, Manifold] = {
     "H3": Hyperbolic(3),
     "H8-bounded": Hyperbolic(8, radius=1.5),
     "pose": Product({"position": Euclidean(3, boxed=True), "orientation": Rotation()}),
+    "wedge": bound_together(is_log=False),
+    "log-wedge": bound_together(is_log=True),
     "nested": Product(
         {
             "gain": Euclidean(1),

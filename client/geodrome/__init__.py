@@ -29,6 +29,7 @@ from geodrome.errors import (
     Unauthorized,
 )
 from geodrome.outcomes import Infeasible, RobotFault
+from geodrome.schemas import LinearConstraint
 from geodrome.spaces import (
     SPD,
     Ball,
@@ -69,6 +70,7 @@ __all__ = [
     "InvalidRequest",
     "InvalidSpace",
     "Joints",
+    "LinearConstraint",
     "OutcomeConflict",
     "Pose",
     "Position",

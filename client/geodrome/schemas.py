@@ -111,6 +111,25 @@ class InitialDesign(Input):
         return self
 
 
+class LinearConstraint(Input):
+    """``lower <= sum of coefficients times reals <= upper``; it holds for every suggestion, the first ones included.
+
+    Reals are named as in points: ``gain``, ``arm.gain`` in a nested product, ``offset[0]`` in a vector; their numbers
+    are those that travel, in their own units.
+    """
+
+    type: Literal["linear"] = "linear"
+    coefficients: Annotated[dict[str, Number], Field(min_length=1, max_length=256)]
+    lower: Number | None = None
+    upper: Number | None = None
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Self:
+        if self.lower is None and self.upper is None:
+            raise ValueError("a constraint needs an upper or a lower bound")
+        return self
+
+
 class Budget(Input):
     """How many trials may be spent; lost ones are free."""
 
@@ -127,7 +146,7 @@ class StudyDefinition(Input):
     acquisition: Acquisition = Acquisition()
     initial_design: InitialDesign = InitialDesign()
     noise: Literal["inferred"] = "inferred"
-    constraints: Annotated[list[dict[str, Any]], Field(max_length=0)] = []
+    constraints: Annotated[list[LinearConstraint], Field(max_length=64)] = []
     seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
     budget: Budget = Budget()
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] = 600
@@ -362,7 +381,7 @@ class Study(Output):
     acquisition: Acquisition
     initial_design: InitialDesign
     noise: str
-    constraints: list[dict[str, Any]]
+    constraints: list[LinearConstraint]
     seed: int
     budget: Budget
     lease_s: float

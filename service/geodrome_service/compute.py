@@ -37,6 +37,7 @@ class Question:
 
     Attributes:
         space: Its space spec.
+        constraints: Between the reals of the space.
         nu: Smoothness of the kernel.
         acquisition: How points are valued.
         initial_size: Size of the initial design.
@@ -53,6 +54,7 @@ class Question:
     """
 
     space: dict[str, Any]
+    constraints: list[dict[str, Any]]
     nu: float | Literal["inf", "learn"]
     acquisition: str
     initial_size: int
@@ -224,7 +226,7 @@ def predictions(question: Question, points: list[Any]) -> list[dict[str, Any]] |
 
 def _posed(question: Question) -> tuple[Problem, History]:
     torch.set_num_threads(1)  # the thread that runs tasks is not the one that imported torch
-    space = space_from_spec(question.space)
+    space = space_from_spec(question.space).constrained(question.constraints)
     problem = Problem(
         space,
         nu={"inf": math.inf, "learn": None}[question.nu] if isinstance(question.nu, str) else question.nu,

@@ -11,6 +11,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.codec import Codec, Reading
+from geodrome_core.geometry.constrained import ConstrainedProduct
+from geodrome_core.geometry.constraints import Linear, linear
 from geodrome_core.geometry.faults import (
     Correction,
     Fault,
@@ -59,13 +61,20 @@ class Space:
         spec: Mapping[str, Any],
         codecs: Mapping[str, Codec],
         pointers: Mapping[str, str],
+        *,
         poses: frozenset[str] = frozenset(),
+        constraints: Sequence[Any] = (),
     ) -> None:
         self.spec = spec
         self._codecs = dict(codecs)
         self._pointers = dict(pointers)
         self._poses = poses
-        self.manifold = Product({name: codec.manifold for name, codec in self._codecs.items()})
+        factors = {name: codec.manifold for name, codec in self._codecs.items()}
+        self.manifold = Product(factors)
+        self._linear: Linear | None = None
+        if constraints:
+            self._linear = linear(constraints, self._codecs, self.manifold)
+            self.manifold = ConstrainedProduct(factors, self._linear.polytope)
 
     @property
     def factors(self) -> dict[str, Manifold]:
@@ -81,6 +90,17 @@ class Space:
     def unbounded(self) -> tuple[str, ...]:
         """JSON pointers, within the spec, of the factors without bounds."""
         return tuple(self._pointers[name] for name, factor in self.factors.items() if not factor.is_bounded)
+
+    def constrained(self, constraints: Sequence[Any]) -> Space:
+        """The same space, its domain narrowed by constraints between reals.
+
+        Args:
+            constraints: Such as ``{"type": "linear", "coefficients": {"a": 1, "b[0]": -2}, "upper": 1}``.
+
+        Raises:
+            SpaceError: A constraint cannot be read, or no point satisfies all; pointers begin with its index.
+        """
+        return Space(self.spec, self._codecs, self._pointers, poses=self._poses, constraints=constraints)
 
     def check(self, point: Any) -> CheckedPoint:
         """Reads a point in any accepted form.
@@ -98,11 +118,13 @@ class Space:
                 errors.append(PointError(*(fault.under(parts[name].pointer) for fault in error.faults)))
         raise_all(PointError, errors)
         canonical = self._join({name: reading.point for name, reading in readings.items()})
+        row = self._row(canonical)
+        outside = tuple(f.under(parts[name].pointer) for name, r in readings.items() for f in r.outside)
         return CheckedPoint(
-            row=self._row(canonical),
+            row=row,
             point=canonical,
             corrections=tuple(c.under(parts[name].pointer) for name, r in readings.items() for c in r.corrections),
-            outside=tuple(f.under(parts[name].pointer) for name, r in readings.items() for f in r.outside),
+            outside=outside if self._linear is None else outside + self._linear.broken(row),
         )
 
     def rows(self, points: Sequence[Any]) -> Float[Tensor, "n d"]:

@@ -75,7 +75,7 @@ def space_from_spec(spec: Any) -> Space:
     if faults:
         raise SpaceError(*faults)
     poses = frozenset(".".join(leaf.path[:-1]) for leaf in leaves if leaf.known is POSE_PARTS)
-    return Space(spec, codecs, {leaf.name: leaf.pointer for leaf in leaves}, poses)
+    return Space(spec, codecs, {leaf.name: leaf.pointer for leaf in leaves}, poses=poses)
 
 
 @dataclass(frozen=True)

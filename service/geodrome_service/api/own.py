@@ -92,7 +92,7 @@ def _add(
     # Points are read before anything is locked: a thousand take a while.
     with store.read.begin() as session:
         found = studies.find(session, name_or_id)
-        study_id, space = found.id, spaces.space_of(found.space)
+        study_id, space = found.id, spaces.space_of(found.space, found.constraints)
     own = _read(space, bodies, prefixes)
 
     def write(tx: Session) -> Response:

@@ -47,5 +47,5 @@ def _read(store: Database, name_or_id: str, body: schemas.Points) -> tuple[Quest
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
         known = question(study, history.observations(session, study), history.latest_hyperparameters(session, study))
-    space = spaces.space_of(study.space)
+    space = spaces.space_of(study.space, study.constraints)
     return known, [one.point for one in spaces.check_points(space, body.points, "/points")]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidSpace
+from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidRequest, InvalidSpace
 from geodrome_core import CheckedPoint, Fault, PointError, Space, SpaceError, space_from_spec
 
 from geodrome_service.api import faults
@@ -42,14 +42,15 @@ class Places:
         self._rows = torch.cat([self._rows, self._space.rows([point])])
 
 
-def space_of(spec: Mapping[str, Any]) -> Space:
-    """The space that a study's spec describes.
+def space_of(spec: Mapping[str, Any], constraints: Sequence[Mapping[str, Any]]) -> Space:
+    """The space that a study's spec describes, narrowed by its constraints.
 
     Raises:
-        InvalidSpace: It describes none.
-        EmptyDomain: It describes one without a point.
+        InvalidSpace: The spec describes none.
+        InvalidRequest: A constraint cannot be read.
+        EmptyDomain: There is no point in it.
     """
-    return _space(json.dumps(spec))
+    return _space(json.dumps(spec), json.dumps(constraints))
 
 
 def check_bounded(space: Space) -> None:
@@ -121,12 +122,17 @@ def shown_corrections(checked: CheckedPoint) -> list[dict[str, Any]]:
 
 
 @lru_cache(maxsize=256)
-def _space(spec: str) -> Space:
+def _space(spec: str, constraints: str) -> Space:
     try:
-        return space_from_spec(json.loads(spec))
+        space = space_from_spec(json.loads(spec))
     except SpaceError as error:
-        kind = EmptyDomain if error.empty else InvalidSpace
         errors = _fields(error.faults, "/space")
+        raise InvalidSpace(_summary(errors), errors=errors) from error
+    try:
+        return space.constrained(json.loads(constraints))
+    except SpaceError as error:
+        kind = EmptyDomain if error.empty else InvalidRequest
+        errors = _fields(error.faults, "/constraints")
         raise kind(_summary(errors), errors=errors) from error
 
 

@@ -114,8 +114,9 @@ def remove(study: str, tx: Tx) -> None:
 def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:
     """The definition with all defaults, its space checked, its points canonical."""
     definition = body.model_dump(mode="json", exclude={"if_exists"})
-    space = spaces.space_of(definition["space"])
-    spaces.check_bounded(space)
+    # A constraint says nothing of a real without bounds: these come first.
+    spaces.check_bounded(spaces.space_of(definition["space"], []))
+    space = spaces.space_of(definition["space"], definition["constraints"])
     if body.initial_design.around is not None:
         pointer = "/initial_design/around"
         around = spaces.check_point(space, body.initial_design.around, pointer)

@@ -59,7 +59,8 @@ def tell(*, study: str, number: int, body: schemas.Tell, tx: Tx, once: OnceOnly,
     if (earlier := once.earlier(tx)) is not None:
         return earlier
     found = studies.find(tx, study, lock=True)
-    trial, verdict = trials.record_outcome(tx, found, number, told(spaces.space_of(found.space), body), now=now)
+    outcome = told(spaces.space_of(found.space, found.constraints), body)
+    trial, verdict = trials.record_outcome(tx, found, number, outcome, now=now)
     shown = answers.trial(trial, found)
     match verdict:
         case trials.Verdict.CONTRADICTED:
