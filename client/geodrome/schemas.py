@@ -78,14 +78,28 @@ class Objective(Input):
     unit: str | None = None
 
 
+def _usual_nu(given: dict[str, Any]) -> float | Literal["inf"]:
+    return "inf" if given.get("type") == "geodesic_se" else 2.5
+
+
 class Kernel(Input):
-    """Covariance of the model: Matérn of smoothness ``nu``.
+    """Covariance of the model: Matérn of smoothness ``nu``, of the space's own geometry.
 
     ``"inf"`` is the heat (squared exponential) kernel; ``"learn"`` finds the smoothness from the costs.
+
+    The other types are baselines to compare with: ``euclidean_matern`` takes a point's numbers as they are,
+    ``cholesky_matern`` those of Cholesky factors, and ``geodesic_se``, whose ``nu`` is ``"inf"``, is the squared
+    exponential of the geodesic distance.
     """
 
-    type: Literal["matern"] = "matern"
-    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = 2.5
+    type: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "matern"
+    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = Field(default_factory=_usual_nu)
+
+    @model_validator(mode="after")
+    def _squared_exponentials_are_smooth(self) -> Self:
+        if self.type == "geodesic_se" and self.nu != "inf":
+            raise ValueError('geodesic_se is a squared exponential, whose nu is "inf"')
+        return self
 
 
 class Acquisition(Input):
@@ -371,7 +385,7 @@ class Counts(Output):
 
 
 class Study(Output):
-    """A study: its definition as it is in force, and how far it is."""
+    """A study: its definition as it is in force, how far it is, and what a person should know of it."""
 
     id: str
     name: str
@@ -392,6 +406,7 @@ class Study(Output):
     counts: Counts
     budget_left: int | None
     best: Trial | None
+    notes: list[str]
 
 
 class StudyPage(Output):

@@ -38,7 +38,8 @@ class Question:
     Attributes:
         space: Its space spec.
         constraints: Between the reals of the space.
-        nu: Smoothness of the kernel.
+        kernel: Its type.
+        nu: Its smoothness.
         acquisition: How points are valued.
         initial_size: Size of the initial design.
         around: First point of the initial design.
@@ -55,6 +56,7 @@ class Question:
 
     space: dict[str, Any]
     constraints: list[dict[str, Any]]
+    kernel: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
     nu: float | Literal["inf", "learn"]
     acquisition: str
     initial_size: int
@@ -230,6 +232,7 @@ def _posed(question: Question) -> tuple[Problem, History]:
     problem = Problem(
         space,
         nu={"inf": math.inf, "learn": None}[question.nu] if isinstance(question.nu, str) else question.nu,
+        kernel=question.kernel,
         acquisition=question.acquisition,
         initial_size=question.initial_size,
         around=None if question.around is None else space.check(question.around).row,

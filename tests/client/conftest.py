@@ -66,7 +66,8 @@ def study_body() -> Callable[..., dict[str, Any]]:
             "id": "5b0c", "name": "arm", "space": {"type": "rotation"}, "objective": {}, "kernel": {},
             "acquisition": {}, "initial_design": {}, "noise": "inferred", "constraints": [], "seed": 0, "budget": {},
             "lease_s": 600.0, "max_attempts": 3, "metadata": {}, "state": "active",
-            "created_at": "2026-11-27T11:00:00Z", "counts": COUNTS, "budget_left": None, "best": None, **fields,
+            "created_at": "2026-11-27T11:00:00Z", "counts": COUNTS, "budget_left": None, "best": None, "notes": [],
+            **fields,
         }  # fmt: skip
 
     return body

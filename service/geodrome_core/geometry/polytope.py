@@ -116,7 +116,7 @@ class Polytope:
 
         Args:
             p: Positions in the unit box.
-            margin: Part of the box's width, below 1/2, to keep free on both sides, and twice that of the center's slacks.
+            margin: Part of the box's width, below 1/2, to keep free on both sides; twice that of the center's slacks.
         """
         low, high = self.reals.positions(self.box.mT)
         free = margin * (high - low)

@@ -6,6 +6,13 @@ from geodrome import schemas
 
 from geodrome_service.store import counting, tables
 
+BASELINES = {
+    "euclidean_matern": "kernel euclidean_matern is a baseline to compare with: it knows nothing of the geometry",
+    "geodesic_se": "kernel geodesic_se is a baseline to compare with: on some spaces it is no covariance, and may fail",
+    "cholesky_matern": "kernel cholesky_matern is a baseline to compare with: it measures Cholesky factors",
+}
+"""Types of kernel that nobody should tune a robot with, and why."""
+
 
 def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
     """A trial as it travels."""
@@ -60,6 +67,7 @@ def study(row: tables.Study, best: tables.Trial | None) -> schemas.Study:
             "created_at": row.created_at,
             "counts": {state.value: count for state, count in counting.counts(row).items()},
             "budget_left": counting.budget_left(row),
+            "notes": [BASELINES[row.kernel["type"]]] if row.kernel["type"] in BASELINES else [],
             "best": None if best is None else trial(best, row),
         }
     )

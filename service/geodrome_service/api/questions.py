@@ -12,6 +12,7 @@ def question(study: Study, known: Observations, start: Json | None) -> Question:
     return Question(
         space=study.space,
         constraints=study.constraints,
+        kernel=study.kernel["type"],
         nu=study.kernel["nu"],
         acquisition=study.acquisition["type"],
         initial_size=study.initial_design["size"],

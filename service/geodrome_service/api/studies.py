@@ -9,6 +9,7 @@ from geodrome import schemas
 from geodrome.errors import (
     DatabaseUnavailable,
     EmptyDomain,
+    FieldError,
     IdempotencyConflict,
     InvalidPoint,
     InvalidRequest,
@@ -18,11 +19,15 @@ from geodrome.errors import (
     StudyNotFound,
     TooLarge,
 )
+from geodrome_core import Space
+from geodrome_core.geometry.spd import EigenProductSPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 from pydantic import Field
 
 from geodrome_service.api import answers, spaces
 from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
 from geodrome_service.api.dependencies import Now, Reading, Tx
+from geodrome_service.api.faults import refusal
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.problems import responses
 from geodrome_service.store import studies
@@ -117,9 +122,32 @@ def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:
     # A constraint says nothing of a real without bounds: these come first.
     spaces.check_bounded(spaces.space_of(definition["space"], []))
     space = spaces.space_of(definition["space"], definition["constraints"])
+    _check_kernel(body, space)
     if body.initial_design.around is not None:
         pointer = "/initial_design/around"
         around = spaces.check_point(space, body.initial_design.around, pointer)
         spaces.check_inside(around, pointer)
         definition["initial_design"]["around"] = around.point
     return definition
+
+
+def _check_kernel(body: schemas.StudyCreate, space: Space) -> None:
+    """Makes sure that the model can be made.
+
+    Raises:
+        InvalidRequest: The kernel is for other spaces, or for other acquisitions.
+    """
+    kernel, acquisition = body.kernel.type, body.acquisition.type
+    faults: list[FieldError] = []
+    if kernel == "cholesky_matern" and not any(isinstance(factor, EigenvalueBox) for factor in space.factors.values()):
+        detail = "cholesky_matern is for positive definite matrices, and the space has none"
+        faults.append(FieldError("/kernel/type", detail, kernel, "matern, or a space with a factor of type spd"))
+    has_features = kernel == "matern" and not any(
+        isinstance(factor, EigenProductSPD) for factor in space.factors.values()
+    )
+    if acquisition == "thompson" and not has_features:
+        name = "metric eigen_product" if kernel == "matern" else f"kernel {kernel}"
+        detail = f"thompson draws functions, which are not known for {name}"
+        faults.append(FieldError("/acquisition/type", detail, acquisition, "log_ei, ei or ucb with this kernel"))
+    if faults:
+        raise refusal(faults)
