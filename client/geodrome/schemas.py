@@ -6,7 +6,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from geodrome.spaces import Number, Space
@@ -206,12 +216,17 @@ def check_cost(outcome: Outcome, cost: float | None, costs: list[float] | None, 
         raise PydanticCustomError(COST_OF_OUTCOME, "an outcome of {outcome} has no cost", {"outcome": outcome.value})
 
 
+def _listed(value: Any) -> Any:
+    """A list of one as MATLAB writes it: without the list."""
+    return [value] if isinstance(value, dict | int | float) and not isinstance(value, bool) else value
+
+
 class Tell(Input):
     """Body of ``POST …/trials/{number}/tell``; ``{"cost": 0.44}`` is a whole one."""
 
     outcome: Outcome = Outcome.COMPLETED
     cost: Number | None = None
-    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000)] | None = None
+    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000), BeforeValidator(_listed)] | None = None
     std: NonNegativeNumber | None = None
     point: Point | None = None
     reason: Annotated[str, Field(max_length=4096)] | None = None
@@ -234,7 +249,7 @@ class OwnTrial(Input):
     point: Point
     outcome: Literal["completed", "failed", "abandoned"] | None = None
     cost: Number | None = None
-    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000)] | None = None
+    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000), BeforeValidator(_listed)] | None = None
     std: NonNegativeNumber | None = None
     reason: Annotated[str, Field(max_length=4096)] | None = None
     metrics: dict[str, Number] = {}
@@ -266,13 +281,13 @@ TOLD_OF_OWN = {"cost", "costs", "std", "reason", "metrics", "metadata"}
 class OwnTrials(Input):
     """Body of ``POST …/trials/batch``: all are added, or none."""
 
-    trials: Annotated[list[OwnTrial], Field(min_length=1, max_length=1000)]
+    trials: Annotated[list[OwnTrial], Field(min_length=1, max_length=1000), BeforeValidator(_listed)]
 
 
 class Points(Input):
     """Body of ``POST …/predict``."""
 
-    points: Annotated[list[Point], Field(min_length=1, max_length=1000)]
+    points: Annotated[list[Point], Field(min_length=1, max_length=1000), BeforeValidator(_listed)]
 
 
 class Heartbeat(Input):

@@ -202,7 +202,10 @@ def suggestions(question: Question, count: int, seed: int) -> list[Suggestion]:
             mean=_finite(found.mean),
             std=_finite(found.std),
             note=found.note,
-            hyperparameters=found.hyperparameters,
+            # JSON has no infinity: the smoothness is said as it was asked for.
+            hyperparameters={
+                name: "inf" if value == math.inf else value for name, value in found.hyperparameters.items()
+            },
         )
         for found in suggest(problem, history, count=count, seed=seed, start=question.start)
     ]

@@ -21,6 +21,15 @@ def test_a_baseline_says_that_it_is_one_and_suggests(make_lab, http, kind):
     assert lab.ask()["origin"]["kind"] == "model"
 
 
+def test_the_heat_kernel_suggests_too(make_lab, http):
+    lab = make_lab(kernel={"nu": "inf"}, initial_design={"size": 2})
+
+    for trial in http.post(f"{lab.path}/ask", json={"count": 2}).json()["trials"]:
+        lab.tell(trial["number"], cost=trial["point"][0])
+
+    assert lab.ask()["origin"]["kind"] == "model"
+
+
 def test_the_space_s_own_kernel_needs_no_note(lab):
     assert lab.show()["notes"] == []
 

@@ -242,8 +242,10 @@ class RotationCodec(BallCodec):
             return self.write(r), corrections
         if isinstance(value, dict) and set(value) == {"rotvec"}:
             return self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))), ()
-        unit, corrections = normalized(self._wxyz(value), "the quaternion")
-        q = canonical_quaternion(unit)
+        # In the order in which they came, so that whoever reads what is wrong finds the numbers that were sent.
+        numbers, order = self._quaternion(value)
+        unit, corrections = normalized(numbers, "the quaternion")
+        q = canonical_quaternion(unit[[order.index(letter) for letter in "wxyz"]])
         if self.representation == "matrix":
             return quaternion_to_matrix(q).tolist(), corrections
         # Not through a matrix: a canonical quaternion comes back to the last digit.
@@ -263,11 +265,10 @@ class RotationCodec(BallCodec):
         """The numbers in the spec's order."""
         return [dict(zip("wxyz", wxyz, strict=True))[letter] for letter in self.order]
 
-    def _wxyz(self, value: Any) -> list[float]:
-        """Four numbers, scalar first, of a list in the spec's order or of named members."""
+    def _quaternion(self, value: Any) -> tuple[list[float], str]:
+        """Four numbers and their order: a list in the spec's order, or named members."""
         if isinstance(value, list | tuple) and len(value) == 4:
-            values = vector(value, 4)
-            return [values[self.order.index(letter)] for letter in "wxyz"]
+            return vector(value, 4), self.order
         rule = (
             f"3 rows of 3 numbers, 4 numbers in order {self.order}, {{w, x, y, z}}, {{rotvec: [x, y, z]}} "
             "or {matrix: 9 numbers, layout}"
@@ -279,7 +280,7 @@ class RotationCodec(BallCodec):
             raise point_fault(f"a quaternion by name needs w, x, y and z: missing {', '.join(missing)}", value, rule)
         if len(value) != 4:
             raise point_fault(f"unknown members in {shown(sorted(value))}", value, rule)
-        return [number(value[letter], f"/{letter}") for letter in "wxyz"]
+        return [number(value[letter], f"/{letter}") for letter in "wxyz"], "wxyz"
 
 
 def orthogonal(manifold: Manifold, r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
