@@ -296,6 +296,16 @@ class Heartbeat(Input):
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] | None = None
 
 
+class FormQuery(Input):
+    """In which form points are read and answered, where it is not that of the study's space."""
+
+    representation: Literal["matrix", "quaternion"] | None = None
+    order: Literal["wxyz", "xyzw"] | None = None
+    unit: Literal["rad", "deg"] | None = None
+    encoding: Literal["mandel", "voigt", "cholesky_lower"] | None = None
+    model: Literal["lorentz", "poincare"] | None = None
+
+
 class StudyChange(Input):
     """Body of ``PATCH /v1/studies/{study}``: what is there is changed. What defines a study never changes."""
 
@@ -334,8 +344,18 @@ class Correction(Output):
     got: Any
 
 
+class Form(Output):
+    """In which form points are, where a request asked for another than the space's; null where it did not."""
+
+    representation: Literal["matrix", "quaternion"] | None
+    order: Literal["wxyz", "xyzw"] | None
+    unit: Literal["rad", "deg"] | None
+    encoding: Literal["mandel", "voigt", "cholesky_lower"] | None
+    model: Literal["lorentz", "poincare"] | None
+
+
 class Trial(Output):
-    """One point and what became of it. ``number`` counts within the study from 1."""
+    """One point and what became of it. ``number`` counts within the study from 1; ``form`` is that of the point."""
 
     number: int
     study: str
@@ -344,6 +364,7 @@ class Trial(Output):
     attempt: int
     retry_of: int | None
     point: Point
+    form: Form | None
     origin: Origin
     asked_at: AwareDatetime | None
     lease_expires_at: AwareDatetime | None
@@ -435,6 +456,7 @@ class Recommendation(Output):
     """The point with the best posterior mean over the space, in the units of the cost."""
 
     point: Point
+    form: Form | None
     mean: FiniteFloat
     std: FiniteFloat
 

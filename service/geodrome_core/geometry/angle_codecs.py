@@ -56,5 +56,7 @@ class TorusCodec(Codec):
 class JointsCodec(BoxCodec):
     """Angles between stops: a box, whatever their unit."""
 
+    unit: Literal["rad", "deg"]
+
     RULE: ClassVar[str] = "within the bounds; joints are never wrapped, a torus is"
     MIXED_UP: ClassVar[dict[str, float]] = {"rad where the unit is deg": 180 / math.pi, "deg for rad": math.pi / 180}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,13 @@ from geodrome_core.geometry.faults import (
     Fault,
     Faulty,
     PointError,
+    SpaceError,
     point_fault,
     pointer_to,
     raise_all,
     shown,
 )
+from geodrome_core.geometry.forms import Form
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.pose import is_homogeneous, opened
 from geodrome_core.geometry.product import Product
@@ -71,6 +74,7 @@ class Space:
         self._poses = poses
         factors = {name: codec.manifold for name, codec in self._codecs.items()}
         self.manifold = Product(factors)
+        self._form = Form()
         self._linear: Linear | None = None
         if constraints:
             self._linear = linear(constraints, self._codecs, self.manifold)
@@ -102,6 +106,24 @@ class Space:
         """
         return Space(self.spec, self._codecs, self._pointers, poses=self._poses, constraints=constraints)
 
+    def in_form(self, form: Form) -> Space:
+        """The same space, with points read and written in another form than the spec's.
+
+        Raises:
+            SpaceError: The form says something of factors that the space has not.
+        """
+        if faults := form.faults(self._codecs.values()):
+            raise SpaceError(*faults)
+        # The constraints are not looked into anew.
+        other = copy(self)
+        other._form = form
+        return other
+
+    def written(self, point: Any) -> Any:
+        """A canonical point in the form that was asked for."""
+        parts = self._split(point)
+        return self._join({name: self._form.write(codec, parts[name].value) for name, codec in self._codecs.items()})
+
     def check(self, point: Any) -> CheckedPoint:
         """Reads a point in any accepted form.
 
@@ -113,7 +135,7 @@ class Space:
         errors: list[Faulty] = []
         for name, codec in self._codecs.items():
             try:
-                readings[name] = codec.read(parts[name].value)
+                readings[name] = codec.read(self._form.read(codec, parts[name].value))
             except PointError as error:
                 errors.append(PointError(*(fault.under(parts[name].pointer) for fault in error.faults)))
         raise_all(PointError, errors)

@@ -235,12 +235,12 @@ def _box(bounds: Sequence[Any], scale: str) -> tuple[tuple[float, float], ...]:
 
 
 def _joints(spec: Mapping[str, Any]) -> Codec:
-    _one_of(spec, "unit", ANGLE_UNITS)
+    unit = _one_of(spec, "unit", ANGLE_UNITS)
     bounds = spec.get("bounds")
     if not isinstance(bounds, list | tuple) or not 1 <= len(bounds) <= MOST_JOINTS:
         rule = f"[low, high] for each joint, at most {MOST_JOINTS}"
         raise SpaceError(Fault("/bounds", f"expected a pair for each joint, got {shown(bounds)}", bounds, rule))
-    return JointsCodec(dim=len(bounds), bounds=_box(bounds, "linear"), scale="linear", scalar=False)
+    return JointsCodec(dim=len(bounds), bounds=_box(bounds, "linear"), scale="linear", scalar=False, unit=unit)
 
 
 def _torus(spec: Mapping[str, Any]) -> Codec:

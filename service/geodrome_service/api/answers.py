@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from geodrome import schemas
 
+from geodrome_service.api import spaces
 from geodrome_service.store import counting, tables
+
+AS_IT_IS = schemas.FormQuery()
+"""The form of the study's space."""
 
 BASELINES = {
     "euclidean_matern": "kernel euclidean_matern is a baseline to compare with: it knows nothing of the geometry",
@@ -14,8 +18,8 @@ BASELINES = {
 """Types of kernel that nobody should tune a robot with, and why."""
 
 
-def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
-    """A trial as it travels."""
+def trial(row: tables.Trial, study: tables.Study, form: schemas.FormQuery = AS_IT_IS) -> schemas.Trial:
+    """A trial as it travels, its point in the form that was asked for."""
     return schemas.Trial(
         number=row.number,
         study=study.name,
@@ -23,7 +27,8 @@ def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
         worker=row.worker,
         attempt=row.attempt,
         retry_of=row.retry_of,
-        point=row.point,
+        point=written(row.point, study, form),
+        form=shown_form(form),
         origin=schemas.Origin(**row.origin),
         asked_at=row.asked_at,
         lease_expires_at=row.lease_expires_at,
@@ -38,6 +43,20 @@ def trial(row: tables.Trial, study: tables.Study) -> schemas.Trial:
         corrections=[schemas.Correction(**{"got": None} | correction) for correction in row.corrections],
         flags=row.flags,
     )
+
+
+def written(point: schemas.Point, study: tables.Study, form: schemas.FormQuery) -> schemas.Point:
+    """A canonical point in another form.
+
+    Raises:
+        InvalidRequest: The study's space has no such form.
+    """
+    return point if form == AS_IT_IS else spaces.of_study(study, form).written(point)
+
+
+def shown_form(form: schemas.FormQuery) -> schemas.Form | None:
+    """The form, if one was asked for."""
+    return None if form == AS_IT_IS else schemas.Form.model_validate(form.model_dump())
 
 
 def event(row: tables.Event) -> schemas.Event:

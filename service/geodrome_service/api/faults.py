@@ -50,6 +50,8 @@ def from_pydantic(errors: Iterable[Mapping[str, Any]], body: Any) -> list[FieldE
     """
     found: dict[str, FieldError] = {}
     for error in errors:
+        if error["type"] == "default_factory_not_called":
+            continue  # what it would have looked at is wrong, and is told
         fault = _from_pydantic(error, body)
         if (earlier := found.get(fault.pointer)) is not None and earlier.rule != fault.rule:
             rule = f"{earlier.rule} or {fault.rule.removeprefix('should ')}"

@@ -9,10 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from geodrome import schemas
 from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidRequest, InvalidSpace
-from geodrome_core import CheckedPoint, Fault, PointError, Space, SpaceError, space_from_spec
+from geodrome_core import CheckedPoint, Fault, Form, PointError, Space, SpaceError, space_from_spec
 
 from geodrome_service.api import faults
+from geodrome_service.store.tables import Study
 
 SAME = 1e-6
 """Geodesic distance below which two points are one."""
@@ -51,6 +53,20 @@ def space_of(spec: Mapping[str, Any], constraints: Sequence[Mapping[str, Any]]) 
         EmptyDomain: There is no point in it.
     """
     return _space(json.dumps(spec), json.dumps(constraints))
+
+
+def of_study(study: Study, form: schemas.FormQuery) -> Space:
+    """A study's space, with points read and written in the form that was asked for.
+
+    Raises:
+        InvalidRequest: It has no such form.
+    """
+    space = space_of(study.space, study.constraints)
+    try:
+        return space.in_form(Form(**form.model_dump()))
+    except SpaceError as error:
+        errors = _fields(error.faults, "")
+        raise InvalidRequest(_summary(errors), errors=errors) from error
 
 
 def check_bounded(space: Space) -> None:

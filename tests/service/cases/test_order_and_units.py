@@ -40,6 +40,21 @@ def test_the_order_decides_what_four_numbers_mean_and_is_echoed(make_lab, http, 
     assert created["space"]["order"] == "wxyz"
 
 
+def test_a_point_comes_and_goes_in_another_order_and_is_the_same_rotation(make_lab, http):
+    """L17, isri-aist/RoboManipBaselines#11."""
+    lab = make_lab(space=WXYZ)
+    trial = http.post(f"{lab.path}/ask?order=xyzw").json()["trials"][0]
+
+    told = http.post(f"{lab.path}/trials/{trial['number']}/tell?order=xyzw", json={"cost": 1, "point": trial["point"]})
+
+    stored = lab.trial(trial["number"])
+    x, y, z, w = trial["point"]
+    assert (trial["form"]["order"], stored["form"]) == ("xyzw", None)
+    assert (told.status_code, told.json()["point"]) == (200, trial["point"])
+    assert stored["point"] == [w, x, y, z]
+    assert distance(WXYZ, stored["point"], wxyz(trial["point"])) < 1e-12
+
+
 def test_a_pose_of_16_numbers_says_how_it_is_laid_out(make_lab):
     """L19, petercorke/robotics-toolbox-matlab#107."""
     lab = make_lab(space=POSE)
