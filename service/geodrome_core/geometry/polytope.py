@@ -209,14 +209,16 @@ class Polytope:
 
     @cached_property
     def _corners(self) -> Float[Tensor, "c k"]:
-        """Positions of corners that lie in many directions."""
+        """Corners that lie in many directions."""
         weights, limits = self._scaled
         size = weights.shape[1]
         random = np.random.default_rng(0).standard_normal((2 * size, size))
         directions = np.concatenate([np.eye(size), -np.eye(size), random])
         found = [linprog(direction, A_ub=weights, b_ub=limits, bounds=(0, 1)).x for direction in directions]
         low, high = self.box.unbind(-1)
-        return low + (high - low) * torch.from_numpy(np.stack(found))
+        # Each once: random means of all corners of a simplex are uniform in it, those of corners that repeat are not.
+        corners = torch.from_numpy(np.stack(found)).round(decimals=9).unique(dim=0)
+        return low + (high - low) * corners
 
     def _mixed(self, count: int, generator: torch.Generator) -> Float[Tensor, "n k"]:
         """Positions of means of the corners and the center, with random weights: inside, but not evenly spread."""

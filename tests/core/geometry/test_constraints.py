@@ -226,3 +226,13 @@ def test_constraints_without_room_are_told_apart_from_mistakes(constraints, says
     assert error.empty
     (fault,) = error.faults
     assert any(part in fault.detail for part in says.split("|"))
+
+
+def test_points_of_a_simplex_of_many_dimensions_are_not_drawn_to_its_middle():
+    """Of 30 numbers with a sum up to 1, that sum is 30/31 on average."""
+    names = [f"x{index}" for index in range(30)]
+    space = space_from_spec({"type": "product", "factors": dict.fromkeys(names, UNIT)})
+
+    x = space.constrained([linear(dict.fromkeys(names, 1), upper=1)]).manifold.random(300, torch.Generator())
+
+    assert float(x.sum(-1).mean()) == pytest.approx(30 / 31, abs=0.02)
