@@ -14,7 +14,7 @@ from geodrome_robots.deadline import deadline
 def test_what_takes_too_long_is_broken_off_and_the_alarm_is_put_back():
     before = signal.getsignal(signal.SIGALRM)
 
-    with pytest.raises(Infeasible, match="timeout: the trial took longer than 0.05 s"), deadline(0.05):
+    with pytest.raises(Infeasible, match=r"timeout: the trial took longer than 0\.05 s"), deadline(0.05):
         time.sleep(30)
 
     assert signal.getsignal(signal.SIGALRM) is before

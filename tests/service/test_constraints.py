@@ -40,7 +40,9 @@ def test_every_suggestion_keeps_to_them(lab, http):
     told = [lab.tell(trial["number"], cost=-total(trial["point"])) for trial in batch]
     more = http.post(f"{lab.path}/ask", json={"count": 2}).json()["trials"]
 
+    recommended = http.get(f"{lab.path}/best").json()["recommended"]
     assert {trial["origin"]["kind"] for trial in more} == {"model"}
+    assert total(recommended["point"]) <= 0.5
     assert all(total(trial["point"]) <= 0.5 for trial in batch + more)
     assert all(answer.json()["flags"] == [] for answer in told)
 

@@ -105,7 +105,8 @@ def _hand_out(
         return earlier
     now = datetime.now(UTC)
     study = studies.find(tx, name_or_id, lock=True)
-    spaces.of_study(study, form)  # a form that cannot be is refused before anything is handed out
+    if form != answers.AS_IT_IS:
+        spaces.of_study(study, form)  # one that cannot be is refused before anything is handed out
     order = trials.Order(wish.count, wish.worker, resume=wish.resume, lease_s=wish.lease_s or study.lease_s)
     handed = trials.hand_out(tx, study, order, now=now)
     if isinstance(handed, trials.Missing):
