@@ -6,20 +6,36 @@ from typing import Any
 
 import torch
 from geodrome_core.geometry.ball import Ball
+from geodrome_core.geometry.constrained import ConstrainedProduct
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.polytope import Polytope, Reals
 from geodrome_core.geometry.product import Product
 from geodrome_core.geometry.rotation import Rotation
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.geometry.torus import Torus
 from hypothesis import strategies as st
 from torch import Tensor
+
+
+def bound_together(*, is_log: bool) -> ConstrainedProduct:
+    """Two reals and a direction between them, where the reals are bound by two inequalities."""
+    factors = {"a": Euclidean(1, boxed=True), "up": Sphere(2), "b": Euclidean(1, boxed=True)}
+    low = 1e-3 if is_log else -1.0
+    reals = Reals(
+        torch.tensor([0, 4]),
+        torch.tensor([0, 3]),
+        torch.tensor([[low, 1.0], [low, 1.0]], dtype=torch.float64),
+        torch.tensor([is_log, False]),
+    )
+    weights = torch.tensor([[1.0, 1.0], [2.0, -1.0]], dtype=torch.float64)
+    return ConstrainedProduct(factors, Polytope(reals, weights, torch.tensor([0.5, 0.1], dtype=torch.float64)))
 
 
 def around(manifold: Manifold, *, radius: float) -> Ball:
@@ -58,6 +74,7 @@ MANIFOLDS: dict[str, Manifold] = {
     "SPD2": SPD(2),
     "SPD2-bounded": SPD(2, eigenvalues=(0.2, 5.0)),
     "SPD3-bounded": SPD(3, eigenvalues=(0.2, 5.0)),
+    "eigen-SPD2-bounded": EigenProductSPD(2, eigenvalues=(0.2, 5.0)),
     "log-SPD2": LogEuclideanSPD(2),
     "log-SPD5-bounded": LogEuclideanSPD(5, eigenvalues=(0.2, 5.0)),
     "cholesky-SPD2": CholeskySPD(2),
@@ -67,6 +84,8 @@ MANIFOLDS: dict[str, Manifold] = {
     "H3": Hyperbolic(3),
     "H8-bounded": Hyperbolic(8, radius=1.5),
     "pose": Product({"position": Euclidean(3, boxed=True), "orientation": Rotation()}),
+    "wedge": bound_together(is_log=False),
+    "log-wedge": bound_together(is_log=True),
     "nested": Product(
         {
             "gain": Euclidean(1),
@@ -114,6 +133,12 @@ SPECS: dict[str, dict[str, Any]] = {
         "ball": {"center": [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0.6, 0.8], [0, 0, -0.8, 0.6]], "radius": 0.01},
     },
     "spd": {"type": "spd", "dim": 2},
+    "eigen-product": {"type": "spd", "dim": 2, "eigenvalues": [0.2, 5.0], "metric": "eigen_product"},
+    "grasp": {
+        "type": "pose",
+        "position": {"bounds": [[-1, 1], [0.2, 0.3], [0, 7e-3]], "unit": "mm", "frame": "base"},
+        "orientation": {"order": "xyzw"},
+    },
     "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.1, 10]},
     "stiffness": {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]},
     "compliance": {"type": "spd", "dim": 6, "eigenvalues": [1e-4, 0.3], "metric": "log_euclidean"},
@@ -195,7 +220,20 @@ json_values = st.recursive(
         st.dictionaries(
             st.one_of(
                 st.sampled_from(
-                    ["w", "x", "y", "z", "rotvec", "diag", "cholesky_lower", "poincare", "gain", "tool", "direction"]
+                    [
+                        "w",
+                        "x",
+                        "y",
+                        "z",
+                        "rotvec",
+                        "diag",
+                        "cholesky_lower",
+                        "poincare",
+                        "gain",
+                        "tool",
+                        "direction",
+                        "matrix",
+                    ]
                 ),
                 st.text(max_size=3),
             ),
@@ -232,7 +270,21 @@ _balls = st.one_of(
 _leaf_specs = st.fixed_dictionaries(
     {
         "type": st.sampled_from(
-            ["real", "integer", "euclidean", "joints", "torus", "sphere", "rotation", "spd", "hyperbolic", "Real", ""]
+            [
+                "real",
+                "integer",
+                "euclidean",
+                "joints",
+                "torus",
+                "sphere",
+                "rotation",
+                "spd",
+                "hyperbolic",
+                "pose",
+                "choice",
+                "Real",
+                "",
+            ]
         )
     },
     optional={
@@ -248,6 +300,8 @@ _leaf_specs = st.fixed_dictionaries(
         "ball": _balls,
         "model": st.one_of(st.sampled_from(["lorentz", "poincare"]), json_values),
         "unit": st.one_of(st.text(max_size=3), json_values),
+        "position": st.one_of(st.just({"bounds": [[0, 1]] * 3}), json_values),
+        "orientation": st.one_of(st.just({}), json_values),
     },
 )
 

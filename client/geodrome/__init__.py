@@ -29,6 +29,7 @@ from geodrome.errors import (
     Unauthorized,
 )
 from geodrome.outcomes import Infeasible, RobotFault
+from geodrome.schemas import LinearConstraint
 from geodrome.spaces import (
     SPD,
     Ball,
@@ -36,6 +37,8 @@ from geodrome.spaces import (
     Hyperbolic,
     Integer,
     Joints,
+    Pose,
+    Position,
     Product,
     Real,
     Rotation,
@@ -67,7 +70,10 @@ __all__ = [
     "InvalidRequest",
     "InvalidSpace",
     "Joints",
+    "LinearConstraint",
     "OutcomeConflict",
+    "Pose",
+    "Position",
     "Problem",
     "Product",
     "RateLimited",

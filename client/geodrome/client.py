@@ -61,7 +61,8 @@ class Client:
             space: What is searched, such as ``geodrome.Rotation()``; or the same as a dict.
             if_exists: ``"load"`` returns the study of this name if it is defined equally.
             definition: Further fields of ``schemas.StudyDefinition``, as models or dicts:
-                ``objective={"goal": "maximize"}``, ``kernel={"nu": 1.5}``, ``budget={"trials": 200}``, ``seed=1`` …
+                ``objective={"goal": "maximize"}``, ``kernel={"nu": 1.5}``, ``budget={"trials": 200}``, ``seed=1``,
+                ``constraints=[LinearConstraint(coefficients={"p": 1, "i": 1}, upper=1)]`` …
 
         Raises:
             InvalidRequest: A field breaks a rule; ``errors`` names each. About the space it is an InvalidSpace or an

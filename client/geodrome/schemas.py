@@ -6,7 +6,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StrictBool, StrictInt, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from geodrome.spaces import Number, Space
@@ -78,14 +88,28 @@ class Objective(Input):
     unit: str | None = None
 
 
+def _usual_nu(given: dict[str, Any]) -> float | Literal["inf"]:
+    return "inf" if given.get("type") == "geodesic_se" else 2.5
+
+
 class Kernel(Input):
-    """Covariance of the model: Matérn of smoothness ``nu``.
+    """Covariance of the model: Matérn of smoothness ``nu``, of the space's own geometry.
 
     ``"inf"`` is the heat (squared exponential) kernel; ``"learn"`` finds the smoothness from the costs.
+
+    The other types are baselines to compare with: ``euclidean_matern`` takes a point's numbers as they are,
+    ``cholesky_matern`` those of Cholesky factors, and ``geodesic_se``, whose ``nu`` is ``"inf"``, is the squared
+    exponential of the geodesic distance.
     """
 
-    type: Literal["matern"] = "matern"
-    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = 2.5
+    type: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "matern"
+    nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = Field(default_factory=_usual_nu)
+
+    @model_validator(mode="after")
+    def _squared_exponentials_are_smooth(self) -> Self:
+        if self.type == "geodesic_se" and self.nu != "inf":
+            raise ValueError('geodesic_se is a squared exponential, whose nu is "inf"')
+        return self
 
 
 class Acquisition(Input):
@@ -111,6 +135,25 @@ class InitialDesign(Input):
         return self
 
 
+class LinearConstraint(Input):
+    """``lower <= sum of coefficients times reals <= upper``; it holds for every suggestion, the first ones included.
+
+    Reals are named as in points: ``gain``, ``arm.gain`` in a nested product, ``offset[0]`` in a vector; their numbers
+    are those that travel, in their own units.
+    """
+
+    type: Literal["linear"] = "linear"
+    coefficients: Annotated[dict[str, Number], Field(min_length=1, max_length=256)]
+    lower: Number | None = None
+    upper: Number | None = None
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Self:
+        if self.lower is None and self.upper is None:
+            raise ValueError("a constraint needs an upper or a lower bound")
+        return self
+
+
 class Budget(Input):
     """How many trials may be spent; lost ones are free."""
 
@@ -127,7 +170,7 @@ class StudyDefinition(Input):
     acquisition: Acquisition = Acquisition()
     initial_design: InitialDesign = InitialDesign()
     noise: Literal["inferred"] = "inferred"
-    constraints: Annotated[list[dict[str, Any]], Field(max_length=0)] = []
+    constraints: Annotated[list[LinearConstraint], Field(max_length=64)] = []
     seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
     budget: Budget = Budget()
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] = 600
@@ -173,12 +216,17 @@ def check_cost(outcome: Outcome, cost: float | None, costs: list[float] | None, 
         raise PydanticCustomError(COST_OF_OUTCOME, "an outcome of {outcome} has no cost", {"outcome": outcome.value})
 
 
+def _listed(value: Any) -> Any:
+    """A list of one as MATLAB writes it: without the list."""
+    return [value] if isinstance(value, dict | int | float) and not isinstance(value, bool) else value
+
+
 class Tell(Input):
     """Body of ``POST …/trials/{number}/tell``; ``{"cost": 0.44}`` is a whole one."""
 
     outcome: Outcome = Outcome.COMPLETED
     cost: Number | None = None
-    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000)] | None = None
+    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000), BeforeValidator(_listed)] | None = None
     std: NonNegativeNumber | None = None
     point: Point | None = None
     reason: Annotated[str, Field(max_length=4096)] | None = None
@@ -201,7 +249,7 @@ class OwnTrial(Input):
     point: Point
     outcome: Literal["completed", "failed", "abandoned"] | None = None
     cost: Number | None = None
-    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000)] | None = None
+    costs: Annotated[list[Number], Field(min_length=1, max_length=10_000), BeforeValidator(_listed)] | None = None
     std: NonNegativeNumber | None = None
     reason: Annotated[str, Field(max_length=4096)] | None = None
     metrics: dict[str, Number] = {}
@@ -233,19 +281,29 @@ TOLD_OF_OWN = {"cost", "costs", "std", "reason", "metrics", "metadata"}
 class OwnTrials(Input):
     """Body of ``POST …/trials/batch``: all are added, or none."""
 
-    trials: Annotated[list[OwnTrial], Field(min_length=1, max_length=1000)]
+    trials: Annotated[list[OwnTrial], Field(min_length=1, max_length=1000), BeforeValidator(_listed)]
 
 
 class Points(Input):
     """Body of ``POST …/predict``."""
 
-    points: Annotated[list[Point], Field(min_length=1, max_length=1000)]
+    points: Annotated[list[Point], Field(min_length=1, max_length=1000), BeforeValidator(_listed)]
 
 
 class Heartbeat(Input):
     """Body of ``POST …/heartbeat``; an empty body extends the lease by as long as it was given for."""
 
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] | None = None
+
+
+class FormQuery(Input):
+    """In which form points are read and answered, where it is not that of the study's space."""
+
+    representation: Literal["matrix", "quaternion"] | None = None
+    order: Literal["wxyz", "xyzw"] | None = None
+    unit: Literal["rad", "deg"] | None = None
+    encoding: Literal["mandel", "voigt", "cholesky_lower"] | None = None
+    model: Literal["lorentz", "poincare"] | None = None
 
 
 class StudyChange(Input):
@@ -278,15 +336,26 @@ class Origin(Output):
 
 
 class Correction(Output):
-    """What was mended in a point that was accepted."""
+    """What was mended in a point that was accepted; ``got`` is what was sent there."""
 
     pointer: str
     detail: str
     deviation: FiniteFloat
+    got: Any
+
+
+class Form(Output):
+    """In which form points are, where a request asked for another than the space's; null where it did not."""
+
+    representation: Literal["matrix", "quaternion"] | None
+    order: Literal["wxyz", "xyzw"] | None
+    unit: Literal["rad", "deg"] | None
+    encoding: Literal["mandel", "voigt", "cholesky_lower"] | None
+    model: Literal["lorentz", "poincare"] | None
 
 
 class Trial(Output):
-    """One point and what became of it. ``number`` counts within the study from 1."""
+    """One point and what became of it. ``number`` counts within the study from 1; ``form`` is that of the point."""
 
     number: int
     study: str
@@ -295,6 +364,7 @@ class Trial(Output):
     attempt: int
     retry_of: int | None
     point: Point
+    form: Form | None
     origin: Origin
     asked_at: AwareDatetime | None
     lease_expires_at: AwareDatetime | None
@@ -351,7 +421,7 @@ class Counts(Output):
 
 
 class Study(Output):
-    """A study: its definition as it is in force, and how far it is."""
+    """A study: its definition as it is in force, how far it is, and what a person should know of it."""
 
     id: str
     name: str
@@ -361,7 +431,7 @@ class Study(Output):
     acquisition: Acquisition
     initial_design: InitialDesign
     noise: str
-    constraints: list[dict[str, Any]]
+    constraints: list[LinearConstraint]
     seed: int
     budget: Budget
     lease_s: float
@@ -372,6 +442,7 @@ class Study(Output):
     counts: Counts
     budget_left: int | None
     best: Trial | None
+    notes: list[str]
 
 
 class StudyPage(Output):
@@ -385,6 +456,7 @@ class Recommendation(Output):
     """The point with the best posterior mean over the space, in the units of the cost."""
 
     point: Point
+    form: Form | None
     mean: FiniteFloat
     std: FiniteFloat
 

@@ -119,13 +119,13 @@ class Rotation(SpaceSpec):
 class SPD(SpaceSpec):
     """A symmetric positive definite matrix, such as a stiffness; on the wire the full matrix (rows).
 
-    The affine-invariant metric takes ``dim`` 2 or 3, the other two up to 6.
+    The metrics ``affine_invariant`` and ``eigen_product`` take ``dim`` 2 or 3, the other two up to 6.
     """
 
     type: Literal["spd"] = "spd"
     dim: Annotated[int, Field(ge=2, le=6)] = 2
     eigenvalues: Bounds | None = None
-    metric: Literal["affine_invariant", "log_euclidean", "cholesky"] = "affine_invariant"
+    metric: Literal["affine_invariant", "log_euclidean", "cholesky", "eigen_product"] = "affine_invariant"
 
 
 class Hyperbolic(SpaceSpec):
@@ -140,6 +140,24 @@ class Hyperbolic(SpaceSpec):
     radius: Number | None = None
 
 
+class Position(SpaceSpec):
+    """The position of a ``Pose``; on the wire three numbers in ``unit``, or ``{mm: […]}`` or ``{m: […]}`` by name."""
+
+    bounds: tuple[Bounds, Bounds, Bounds] | None = None
+    unit: Literal["m", "mm"] = "m"  # here it says what numbers are converted to
+
+
+class Pose(SpaceSpec):
+    """A position and an orientation; on the wire an object of ``position`` and ``orientation``.
+
+    Homogeneous matrices are understood: four rows, or ``{matrix: [16 numbers], layout: row_major | column_major}``.
+    """
+
+    type: Literal["pose"] = "pose"
+    position: Position
+    orientation: Rotation = Rotation()
+
+
 class Product(SpaceSpec):
     """Named spaces together; on the wire an object, name to point. Nested names are joined as ``outer.inner``."""
 
@@ -152,12 +170,12 @@ class Product(SpaceSpec):
 
 SPACE_TYPES: dict[str, type[SpaceSpec]] = {
     kind.model_fields["type"].default: kind
-    for kind in (Real, Integer, Euclidean, Joints, Torus, Sphere, Rotation, SPD, Hyperbolic, Product)
+    for kind in (Real, Integer, Euclidean, Joints, Torus, Sphere, Rotation, SPD, Hyperbolic, Pose, Product)
 }
 """Every kind of space by its ``type``."""
 
 Space = Annotated[
-    Real | Integer | Euclidean | Joints | Torus | Sphere | Rotation | SPD | Hyperbolic | Product,
+    Real | Integer | Euclidean | Joints | Torus | Sphere | Rotation | SPD | Hyperbolic | Pose | Product,
     Field(discriminator="type"),
 ]
 """Any space spec, told apart by its ``type``."""

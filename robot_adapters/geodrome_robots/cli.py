@@ -33,6 +33,9 @@ def run_robot(
     weights: Annotated[
         str | None, typer.Option(help="Of the terms of the cost; the orientation task has balanced and printed.")
     ] = None,
+    deadline_s: Annotated[
+        float | None, typer.Option(min=0.001, help="How long one trial may take, in seconds; longer ones have failed.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Run a robot in a study: ask, evaluate, tell."""
@@ -49,7 +52,8 @@ def run_robot(
     try:
         with Client(url) as client:
             loaded = open_study(client, robot, name=study or robot.name, seed=seed, if_exists="load")
-            report = run(robot, loaded, trials, worker=worker, console=Console(stderr=True))
+            console = Console(stderr=True)
+            report = run(robot, loaded, trials, worker=worker, console=console, deadline_s=deadline_s)
     except (GeodromeError, RobotFault, ValueError) as error:
         _stop(str(error))
     finally:

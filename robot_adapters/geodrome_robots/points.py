@@ -77,12 +77,16 @@ def random_point(space: spaces.Space, generator: np.random.Generator) -> Any:  #
             return ((matrix + matrix.T) / 2).tolist()
         case spaces.Hyperbolic():
             return _hyperbolic(space, generator).tolist()
+        case spaces.Pose():
+            return random_point(_factors(space), generator)
         case spaces.Product():
             return {name: random_point(factor, generator) for name, factor in space.factors.items()}
 
 
 def point_faults(space: spaces.Space, point: Any) -> list[str]:
     """What is wrong with ``point`` as a point of ``space``, a sentence for each fault; empty if nothing is."""
+    if isinstance(space, spaces.Pose):
+        space = _factors(space)
     if isinstance(space, spaces.Product):
         if not isinstance(point, Mapping) or set(point) != set(space.factors):
             return [f"is {point!r}, not an object of {sorted(space.factors)}"]
@@ -99,6 +103,12 @@ def point_faults(space: spaces.Space, point: Any) -> list[str]:
     if not np.isfinite(values).all():
         return [f"is {point!r}, which is not finite"]
     return _off_manifold(space, values)
+
+
+def _factors(pose: spaces.Pose) -> spaces.Product:
+    """The product that a pose is."""
+    position = spaces.Euclidean(dim=3, bounds=pose.position.bounds)
+    return spaces.Product(factors={"position": position, "orientation": pose.orientation})
 
 
 def _box(space: spaces.Real | spaces.Euclidean, generator: np.random.Generator, *, dim: int) -> np.ndarray:

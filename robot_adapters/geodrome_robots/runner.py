@@ -12,6 +12,7 @@ from geodrome.schemas import Outcome
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from geodrome_robots.deadline import deadline
 from geodrome_robots.robot import Measurement, Robot
 
 MAX_FAULTS = 3  # in a row; lost trials are free, so a broken robot would otherwise ask for ever
@@ -84,6 +85,7 @@ def run(
     worker: str | None = None,
     on_trial: Callable[[Finished], None] | None = None,
     console: Console | None = None,
+    deadline_s: float | None = None,
 ) -> Report:
     """Let ``robot`` take part in ``study`` until ``trials`` more are completed or failed, or the study is closed.
 
@@ -98,15 +100,16 @@ def run(
         worker: Who asks. A worker that comes back under its name gets the trial that it left running.
         on_trial: Called after each tell.
         console: Where the progress bar is drawn; None draws none.
+        deadline_s: How long one trial may take; one that takes longer is told as failed.
 
     Raises:
-        ValueError: The study maximizes.
+        ValueError: The study maximizes; or there is a deadline, and this is not the main thread of a Unix process.
         RobotFault: The robot is not ready, or faulted three times in a row.
         GeodromeError: The service refused, or did not answer.
     """
     if study.record.objective.goal != "minimize":
         raise ValueError(f"study {study.name} is to {study.record.objective.goal}, but robots measure costs")
-    loop = _Loop(robot, study, worker=worker)
+    loop = _Loop(robot, study, worker=worker, deadline_s=deadline_s)
     with _progress(console) as progress:
         bar = progress.add_task(robot.name, total=trials, best="no cost yet")
         while loop.spent < trials:
@@ -132,6 +135,7 @@ class _Loop:
     robot: Robot
     study: Study
     worker: str | None = field(kw_only=True)
+    deadline_s: float | None = field(kw_only=True)
     finished: list[Finished] = field(default_factory=list)
     faults: int = 0
 
@@ -151,7 +155,8 @@ class _Loop:
 
     def _tell(self, trial: TrialHandle) -> Finished:
         try:
-            measurement = self.robot.evaluate(trial.point, seed=trial.number)
+            with deadline(self.deadline_s):
+                measurement = self.robot.evaluate(trial.point, seed=trial.number)
         except Infeasible as error:
             trial.fail(reason=_reason(error))
             return Finished(trial.number, trial.point, Outcome.FAILED, reason=str(error))

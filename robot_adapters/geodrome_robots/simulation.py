@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,21 @@ class Arm:
     """A serial arm of the Robotics Toolbox, moved by joint velocities in explicit Euler steps.
 
     Args:
-        model: A ``DHRobot`` with dynamics. Its kinematics are evaluated as elementary transforms, which are the same to
+        model: A robot of the toolbox. Its kinematics are evaluated as elementary transforms, which are the same to
             rounding and 11 to 25 times faster.
         velocity_limits: The largest speed of each joint, rad/s.
+        torques: Whether torques will be asked for, which need masses.
+
+    Raises:
+        RobotFault: The model has no masses: most URDF models of the toolbox have none, and would weigh nothing.
     """
 
-    def __init__(self, model: Any, *, velocity_limits: np.ndarray) -> None:
+    def __init__(self, model: Any, *, velocity_limits: np.ndarray, torques: bool = True) -> None:
+        kind = type(model).__name__
+        if torques and not any(link.m for link in model.links):
+            raise RobotFault(
+                f"the model {kind} has no masses, and so no torques: take roboticstoolbox.models.DH.{kind}"
+            )
         self._model = model
         self._transforms = model.ets()
         self._lower, self._upper = model.qlim
@@ -84,12 +94,35 @@ def toolbox() -> Any:
     return roboticstoolbox
 
 
+def toolbox_model(name: str) -> Any:
+    """A model of the toolbox, such as ``DH.Panda``; only what is on this machine, nothing is fetched.
+
+    Raises:
+        RobotFault: There is no such model here.
+    """
+    models = toolbox().models
+    # Some descriptions are cloned from the network at first use, which may take for ever: git may read files only.
+    before = os.environ.get("GIT_ALLOW_PROTOCOL")
+    os.environ["GIT_ALLOW_PROTOCOL"] = "file"
+    try:
+        return attrgetter(name)(models)()
+    except Exception as error:
+        # Every description has a loader of its own, with errors of its own.
+        hint = f"models.DH.{name.rpartition('.')[2]}, if there is one, comes with the toolbox"
+        raise RobotFault(f"the model {name} is not on this machine: {' '.join(str(error).split())}; {hint}") from error
+    finally:
+        if before is None:
+            del os.environ["GIT_ALLOW_PROTOCOL"]
+        else:
+            os.environ["GIT_ALLOW_PROTOCOL"] = before
+
+
 def panda() -> Arm:
     """A Franka Panda with its hand: the toolbox's DH model, which has masses (its URDF model has none).
 
     The velocity limits are the maker's: 2.175 rad/s for joints 1 to 4, 2.61 rad/s for joints 5 to 7.
     """
-    return Arm(toolbox().models.DH.Panda(), velocity_limits=np.array([2.175] * 4 + [2.61] * 3))
+    return Arm(toolbox_model("DH.Panda"), velocity_limits=np.array([2.175] * 4 + [2.61] * 3))
 
 
 def damped_pseudo_inverse(jacobian: np.ndarray, *, damping: float) -> np.ndarray:

@@ -6,6 +6,7 @@ A library in its own right: kernels are GPyTorch kernels, models are BoTorch mod
 from geodrome_core import features, kernels
 from geodrome_core.engine import recommend, suggest, suggestion_seed
 from geodrome_core.geometry.faults import Correction, Fault, PointError, SpaceError
+from geodrome_core.geometry.forms import Form
 from geodrome_core.geometry.lengths import Length, in_natural_units
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.geometry.spec import space_from_spec
@@ -17,6 +18,7 @@ __all__ = [
     "CheckedPoint",
     "Correction",
     "Fault",
+    "Form",
     "History",
     "Length",
     "PointError",

@@ -96,7 +96,8 @@ def suggest(
         pending = torch.cat([history.pending, *_rows(out)])
         posterior = _with_pending(_with_failed(fitted, history.failed), pending, generator)
         if posterior is None:
-            out.append(_filling(problem, taken, generator, "fallback", fitted.status.value))
+            # Also where the fit went well: no other points could be added to its matrix.
+            out.append(_filling(problem, taken, generator, "fallback", FitStatus.NOT_POSITIVE_DEFINITE.value))
             continue
         promise = promised(problem.space, posterior, generator)
         other = SEARCHED_AS.get(problem.acquisition)

@@ -56,7 +56,8 @@ def feasibility(space: Space, good: Float[Tensor, "n d"], failed: Float[Tensor, 
     constant = math.sqrt(1 + OUTPUTSCALE) * float(torch.special.ndtri(torch.tensor(share, dtype=X.dtype)))
     kernel = for_space(space, nu=NU).requires_grad_(requires_grad=False)
     parts = parts_of(kernel)
-    diameters = [factor.diameter for factor in space.factors.values()]
+    factors = zip(parts, space.factors.values(), strict=True)
+    diameters = [factor.diameter for part, factor in factors for _ in range(part.lengthscale.numel())]
     of_scales = scaling(kernel, X)
     best: tuple[float, float, Tensor, Tensor] | None = None
     for reach in REACHES:
@@ -67,8 +68,8 @@ def feasibility(space: Space, good: Float[Tensor, "n d"], failed: Float[Tensor, 
             best = evidence, reach, weights, root
     assert best is not None, "there are lengthscales to compare"
     _, reach, weights, root = best
-    for part, diameter in zip(parts, diameters, strict=True):
-        part.lengthscale = reach * diameter
+    for part, factor in zip(parts, space.factors.values(), strict=True):
+        part.lengthscale = reach * factor.diameter
     return Posterior(
         kernel, X, labels.unsqueeze(-1), torch.zeros_like(labels), OUTPUTSCALE, constant, root, weights.unsqueeze(-1)
     )

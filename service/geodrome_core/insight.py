@@ -118,13 +118,16 @@ def report(problem: Problem, history: History, *, start: Mapping[str, Any] | Non
     if model is None or model.fitted.posterior is None:
         return None
     found, posterior, scale = model.fitted.hyperparameters, model.fitted.posterior, model.scale
+    is_geodesic = problem.kernel in {"matern", "geodesic_se"}
     return Report(
         status=model.fitted.status,
         observations=len(history.Y),
         points=len(posterior.Y),
         nu=found["nu"],
         lengthscales={
-            name: in_natural_units(problem.space, name, length) for name, length in found["lengthscales"].items()
+            # Two of the baselines measure no geodesic distances: theirs have no unit.
+            name: in_natural_units(problem.space, name, length) if is_geodesic else Length(length, None)
+            for name, length in found["lengthscales"].items()
         },
         noise_std=scale.unit * math.sqrt(found["noise"]),
         prior_std=scale.unit * math.sqrt(found["outputscale"]),

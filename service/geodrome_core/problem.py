@@ -13,6 +13,7 @@ from torch import Tensor
 from geodrome_core.geometry.space import Space
 from geodrome_core.gp.fit import Hyperparameters, ModelSpec
 from geodrome_core.gp.priors import PRIORS
+from geodrome_core.kernels.baselines import Baseline
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import ByAutograd
 
@@ -34,6 +35,7 @@ class Problem:
         ard: Whether vectors of reals and angles have a lengthscale for each coordinate.
         priors: Name in ``PRIORS``.
         inequalities: Functions of rows (*b, d), differentiable twice, that must not be negative: (*b).
+        kernel: The space's own Matérn kernel, or one to compare with, see ``baseline_for``.
         caution: Least probability that a suggested point does not fail, as long as there are such points; 0 for none.
     """
 
@@ -49,6 +51,7 @@ class Problem:
     priors: str = "default"
     inequalities: Sequence[Callable[[Tensor], Tensor]] = ()
     caution: float = 0.8
+    kernel: Literal["matern"] | Baseline = "matern"
 
     @property
     def domain(self) -> Domain:
@@ -59,7 +62,8 @@ class Problem:
     @property
     def model(self) -> ModelSpec:
         """What is fixed about the model of the costs."""
-        return ModelSpec(self.space, nu=self.nu, ard=self.ard, noise=self.noise, priors=PRIORS[self.priors])
+        priors = PRIORS[self.priors]
+        return ModelSpec(self.space, self.nu, ard=self.ard, noise=self.noise, priors=priors, kernel=self.kernel)
 
 
 @dataclass(frozen=True)

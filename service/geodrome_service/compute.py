@@ -33,7 +33,9 @@ class Question:
 
     Attributes:
         space: Its space spec.
-        nu: Smoothness of the kernel.
+        constraints: Between the reals of the space.
+        kernel: Its type.
+        nu: Its smoothness.
         acquisition: How points are valued.
         initial_size: Size of the initial design.
         around: First point of the initial design.
@@ -49,6 +51,8 @@ class Question:
     """
 
     space: dict[str, Any]
+    constraints: list[dict[str, Any]]
+    kernel: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
     nu: float | Literal["inf", "learn"]
     acquisition: str
     initial_size: int
@@ -234,10 +238,11 @@ def model(question: Question) -> dict[str, Any] | None:
 
 def _posed(question: Question) -> tuple[Problem, History]:
     torch.set_num_threads(1)  # the thread that runs tasks is not the one that imported torch
-    space = space_from_spec(question.space)
+    space = space_from_spec(question.space).constrained(question.constraints)
     problem = Problem(
         space,
         nu={"inf": math.inf, "learn": None}[question.nu] if isinstance(question.nu, str) else question.nu,
+        kernel=question.kernel,
         acquisition=question.acquisition,
         initial_size=question.initial_size,
         around=None if question.around is None else space.check(question.around).row,

@@ -49,7 +49,7 @@ def trial_body() -> Callable[..., dict[str, Any]]:
         }  # fmt: skip
         return {
             "number": 1, "study": "arm", "state": "running", "worker": None, "attempt": 1, "retry_of": None,
-            "point": [1.0, 0.0, 0.0, 0.0], "origin": origin, "asked_at": "2026-11-27T12:00:00Z",
+            "point": [1.0, 0.0, 0.0, 0.0], "form": None, "origin": origin, "asked_at": "2026-11-27T12:00:00Z",
             "lease_expires_at": "2026-11-27T12:10:00Z", "told_at": None, "cost": None, "std": None, "values": None,
             "reason": None, "metrics": {}, "metadata": {}, "corrections": [], "flags": [], **fields,
         }  # fmt: skip
@@ -66,7 +66,8 @@ def study_body() -> Callable[..., dict[str, Any]]:
             "id": "5b0c", "name": "arm", "space": {"type": "rotation"}, "objective": {}, "kernel": {},
             "acquisition": {}, "initial_design": {}, "noise": "inferred", "constraints": [], "seed": 0, "budget": {},
             "lease_s": 600.0, "max_attempts": 3, "metadata": {}, "state": "active",
-            "created_at": "2026-11-27T11:00:00Z", "counts": COUNTS, "budget_left": None, "best": None, **fields,
+            "created_at": "2026-11-27T11:00:00Z", "counts": COUNTS, "budget_left": None, "best": None, "notes": [],
+            **fields,
         }  # fmt: skip
 
     return body

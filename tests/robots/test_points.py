@@ -32,6 +32,7 @@ JOINTS = {"type": "joints", "bounds": [[-2.9, 2.9], [-1.8, 1.8]]}
 WRIST = {"type": "torus", "dim": 2, "unit": "deg"}
 BALL = {"type": "hyperbolic", "dim": 3, "model": "poincare", "radius": 2.0}
 HYPERBOLOID = {"type": "hyperbolic", "dim": 2, "radius": 2.0}
+POSE = {"type": "pose", "position": {"bounds": [[-1, 1], [0, 1], [0.2, 0.3]]}, "orientation": {"order": "xyzw"}}
 PRODUCT = {"type": "product", "factors": {"k": STIFFNESS, "tool": QUATERNION}}
 
 
@@ -57,6 +58,7 @@ PRODUCT = {"type": "product", "factors": {"k": STIFFNESS, "tool": QUATERNION}}
         WRIST,
         BALL,
         HYPERBOLOID,
+        POSE,
         PRODUCT,
     ],
 )

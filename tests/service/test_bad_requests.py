@@ -197,7 +197,7 @@ def test_a_space_that_cannot_be_searched_is_refused(http, study_name, space, cod
         ({"lease_s": 0}, "invalid-request", "/lease_s"),
         ({"lease_s": "10"}, "invalid-request", "/lease_s"),
         ({"max_attempts": 0}, "invalid-request", "/max_attempts"),
-        ({"constraints": [{"type": "linear"}]}, "invalid-request", "/constraints"),
+        ({"constraints": [{"type": "linear"}]}, "invalid-request", "/constraints/0/coefficients"),
         ({"noise": 0.1}, "invalid-request", "/noise"),
         ({"if_exists": "replace"}, "invalid-request", "/if_exists"),
         ({"owner": "me"}, "invalid-request", "/owner"),

@@ -22,7 +22,7 @@ from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.geometry.torus import Torus
@@ -140,7 +140,7 @@ def _law(manifold: Manifold, kernel: GeodesicKernel) -> WaveLaw:
             return PlaneLaw(manifold.dim, nu=nu, kappa=kappa, coordinates=manifold.coordinates)
         case Hyperbolic():
             return HorocyclicLaw(manifold.dim, nu=nu, kappa=kappa.item(), definition=kernel.definition)
-        case SPD():
+        case SPD() if not isinstance(manifold, EigenProductSPD):
             return MinorLaw(manifold.size, nu=nu, kappa=kappa.item(), definition=kernel.definition)
         case _:
             raise TypeError(f"no features are known for {type(manifold).__name__} of dimension {manifold.dim}")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from geodrome_core.geometry.codec import LONGEST_TURN, BoxCodec, Codec, Reading, pulled_inside
-from geodrome_core.geometry.faults import point_fault
+from geodrome_core.geometry.faults import Correction, point_fault
 from geodrome_core.geometry.reading import vector
 from geodrome_core.geometry.torus import Torus
 
@@ -26,8 +26,9 @@ class TorusCodec(Codec):
     unit: Literal["rad", "deg"]
 
     def read(self, value: Any) -> Reading:
-        """Any angles, wrapped into (-pi, pi], or (-180, 180] degrees: no correction, for they are the same points."""
+        """Any angles, wrapped into (-pi, pi], or (-180, 180] degrees; what was wrapped is told, as it was found."""
         angles = vector(value, self.manifold.dim)
+        corrections: list[Correction] = []
         half = HALF_TURN[self.unit]
         for index, angle in enumerate(angles):
             if abs(angle) > LONGEST_TURN * half / math.pi:
@@ -36,7 +37,9 @@ class TorusCodec(Codec):
             if not -half < angle <= half:
                 rest = math.remainder(angle, 2 * half)
                 angles[index] = half if rest == -half else rest
-        return Reading(angles)
+                detail = f"{angle:g} {self.unit} was wrapped to {angles[index]:g}"
+                corrections.append(Correction(f"/{index}", detail, abs(angle - angles[index]), angle))
+        return Reading(angles, tuple(corrections))
 
     def row(self, point: Any) -> Tensor:
         """Radians."""
@@ -53,4 +56,7 @@ class TorusCodec(Codec):
 class JointsCodec(BoxCodec):
     """Angles between stops: a box, whatever their unit."""
 
+    unit: Literal["rad", "deg"]
+
     RULE: ClassVar[str] = "within the bounds; joints are never wrapped, a torus is"
+    MIXED_UP: ClassVar[dict[str, float]] = {"rad where the unit is deg": 180 / math.pi, "deg for rad": math.pi / 180}

@@ -18,22 +18,27 @@ from geodrome_core.geometry.ball import BallDomain
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.faults import Correction, Fault, point_fault, shown
 from geodrome_core.geometry.manifold import Manifold
-from geodrome_core.geometry.reading import REPORTED, ROUNDING, matrix, normalized, number, vector
+from geodrome_core.geometry.reading import (
+    REPORTED,
+    ROUNDING,
+    is_laid_out,
+    laid_out,
+    matrix,
+    normalized,
+    number,
+    vector,
+)
 from geodrome_core.geometry.rotation import (
     Rotation,
     canonical_quaternion,
     matrix_to_quaternion,
     quaternion_to_matrix,
 )
-from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.sphere import Sphere
 
 ORTHOGONALITY_TOLERANCE = 2e-3  # three decimals
-ASYMMETRY_TOLERANCE = 1e-6  # relative; inertias identified from data are 5e-8 off
-CONDITION_LIMIT = 1e-12  # a smaller ratio of eigenvalues is lost in the digits of a double
 CLAMP_TOLERANCE = 1e-9  # relative; what arithmetic in another program may add to a bound
-EIGENVALUE_ROUNDING = 2e-15  # of a small matrix, relative to its largest eigenvalue
-SMALLEST_EIGENVALUE, LARGEST_EIGENVALUE = 1e-150, 1e150  # determinants beyond are no doubles
+FAR_OUTSIDE = 5.0  # times the larger bound, from which on a number may be one of another unit
 LONGEST_TURN = 1e6  # radians; of longer ones less than ten digits are left
 
 
@@ -79,6 +84,8 @@ class BoxCodec(Codec):
     """Reals and vectors of reals; rows are measured in the unit box, after the logarithm for a log scale."""
 
     RULE: ClassVar[str] = "within the bounds"
+    MIXED_UP: ClassVar[dict[str, float]] = {"mm for m": 1e-3, "m for mm": 1e3}
+    """Units that are taken for others, with the factor that mends it."""
 
     dim: int
     bounds: tuple[tuple[float, float], ...] | None
@@ -108,7 +115,7 @@ class BoxCodec(Codec):
                 values[index] = min(max(item, low), high)
             else:
                 excess = max(low - item, item - high)
-                detail = f"{item:g} is outside [{low:g}, {high:g}] by {excess:.6g}"
+                detail = f"{item:g} is outside [{low:g}, {high:g}] by {excess:.6g}{self._hint(item, low, high)}"
                 outside.append(Fault(pointer, detail, item, self.RULE))
         return Reading(values[0] if self.scalar else values, outside=tuple(outside))
 
@@ -126,6 +133,14 @@ class BoxCodec(Codec):
         if self.bounds is not None:
             values = [pulled_inside(item, *bounds) for item, bounds in zip(values, self.bounds, strict=True)]
         return values[0] if self.scalar else values
+
+    def _hint(self, item: float, low: float, high: float) -> str:
+        """What a number far outside may be; empty where nobody knows."""
+        # What is outside by a little is outside, whatever its unit.
+        if abs(item) <= FAR_OUTSIDE * max(abs(low), abs(high)):
+            return ""
+        units = [f"{units} (it would be {item * f:g})" for units, f in self.MIXED_UP.items() if low <= item * f <= high]
+        return f"; are these {' or '.join(units)}?" if units else ""
 
     def _warp(self, values: Tensor) -> Tensor:
         return torch.log(values) if self.scale == "log" else values
@@ -201,7 +216,7 @@ class RotationCodec(BallCodec):
     order: Literal["wxyz", "xyzw"]
 
     def read(self, value: Any) -> Reading:
-        """A 3x3 matrix, four numbers in the spec's order, ``{w, x, y, z}``, or ``{rotvec: [x, y, z]}`` in radians."""
+        """A 3x3 matrix, also as one list, a quaternion in the spec's order or by name, or a rotation vector."""
         return self._placed(*self._canonical(value))
 
     def row(self, point: Any) -> Tensor:
@@ -221,13 +236,16 @@ class RotationCodec(BallCodec):
 
     def _canonical(self, value: Any) -> tuple[Any, tuple[Correction, ...]]:
         """The canonical point of any accepted form, and what was mended."""
-        if isinstance(value, list | tuple) and len(value) == 3:
-            r, corrections = orthogonal(self.manifold, matrix(value, 3))
+        if is_laid_out(value) or (isinstance(value, list | tuple) and len(value) == 3):
+            square = laid_out(value, 3) if is_laid_out(value) else matrix(value, 3)
+            r, corrections = orthogonal(self.manifold, square)
             return self.write(r), corrections
         if isinstance(value, dict) and set(value) == {"rotvec"}:
             return self.write(self._turned(vector(value["rotvec"], 3, "/rotvec"))), ()
-        unit, corrections = normalized(self._wxyz(value), "the quaternion")
-        q = canonical_quaternion(unit)
+        # In the order in which they came, so that whoever reads what is wrong finds the numbers that were sent.
+        numbers, order = self._quaternion(value)
+        unit, corrections = normalized(numbers, "the quaternion")
+        q = canonical_quaternion(unit[[order.index(letter) for letter in "wxyz"]])
         if self.representation == "matrix":
             return quaternion_to_matrix(q).tolist(), corrections
         # Not through a matrix: a canonical quaternion comes back to the last digit.
@@ -247,12 +265,14 @@ class RotationCodec(BallCodec):
         """The numbers in the spec's order."""
         return [dict(zip("wxyz", wxyz, strict=True))[letter] for letter in self.order]
 
-    def _wxyz(self, value: Any) -> list[float]:
-        """Four numbers, scalar first, of a list in the spec's order or of named members."""
+    def _quaternion(self, value: Any) -> tuple[list[float], str]:
+        """Four numbers and their order: a list in the spec's order, or named members."""
         if isinstance(value, list | tuple) and len(value) == 4:
-            values = vector(value, 4)
-            return [values[self.order.index(letter)] for letter in "wxyz"]
-        rule = f"3 rows of 3 numbers, 4 numbers in order {self.order}, {{w, x, y, z}} or {{rotvec: [x, y, z]}}"
+            return vector(value, 4), self.order
+        rule = (
+            f"3 rows of 3 numbers, 4 numbers in order {self.order}, {{w, x, y, z}}, {{rotvec: [x, y, z]}} "
+            "or {matrix: 9 numbers, layout}"
+        )
         if not isinstance(value, dict):
             raise point_fault(f"expected a rotation, got {shown(value)}", value, rule)
         missing = [letter for letter in "wxyz" if letter not in value]
@@ -260,7 +280,7 @@ class RotationCodec(BallCodec):
             raise point_fault(f"a quaternion by name needs w, x, y and z: missing {', '.join(missing)}", value, rule)
         if len(value) != 4:
             raise point_fault(f"unknown members in {shown(sorted(value))}", value, rule)
-        return [number(value[letter], f"/{letter}") for letter in "wxyz"]
+        return [number(value[letter], f"/{letter}") for letter in "wxyz"], "wxyz"
 
 
 def orthogonal(manifold: Manifold, r: Tensor) -> tuple[Tensor, tuple[Correction, ...]]:
@@ -278,80 +298,4 @@ def orthogonal(manifold: Manifold, r: Tensor) -> tuple[Tensor, tuple[Correction,
     nearest = manifold.nearest(r.flatten())
     if deviation <= REPORTED:
         return nearest, ()
-    return nearest, (Correction("", "the matrix was moved to the nearest rotation", deviation),)
-
-
-@dataclass(frozen=True)
-class SPDCodec(Codec):
-    """Symmetric positive definite matrices in full, by their diagonal, or by a Cholesky factor."""
-
-    manifold: EigenvalueBox
-
-    def read(self, value: Any) -> Reading:
-        """Matrix rows, ``{diag: […]}``, or ``{cholesky_lower: rows}``."""
-        m = self._matrix(value)
-        if not bool(m.abs().max() <= LARGEST_EIGENVALUE):
-            raise point_fault("the matrix has entries too large to compute with", m.tolist(), "entries up to 1e150")
-        asymmetry = float((m - m.mT).abs().max() / m.abs().max().clamp_min(1e-300))
-        if asymmetry > ASYMMETRY_TOLERANCE:
-            raise point_fault(
-                f"the matrix is not symmetric: relative difference {asymmetry:.3g}", m.tolist(), "symmetric within 1e-6"
-            )
-        m = 0.5 * (m + m.mT)
-        eigenvalues = torch.linalg.eigvalsh(m).tolist()
-        if eigenvalues[0] <= CONDITION_LIMIT * abs(eigenvalues[-1]) or eigenvalues[0] < SMALLEST_EIGENVALUE:
-            raise point_fault(
-                f"the matrix is not positive definite: eigenvalues {_listed(eigenvalues)}",
-                m.tolist(),
-                "smallest eigenvalue above 1e-12 of the largest, and above 1e-150",
-            )
-        corrections: tuple[Correction, ...] = ()
-        if asymmetry > 0:
-            corrections = (Correction("", "the matrix was symmetrized", asymmetry),)
-        inside, outside = self._bounded(m, eigenvalues)
-        return Reading(inside.tolist(), corrections, outside)
-
-    def _matrix(self, value: Any) -> Tensor:
-        """The matrix of any accepted form."""
-        size = self.manifold.size
-        if not isinstance(value, dict):
-            return matrix(value, size)
-        if set(value) == {"diag"}:
-            return torch.diag(torch.tensor(vector(value["diag"], size, "/diag"), dtype=torch.float64))
-        if set(value) == {"cholesky_lower"}:
-            factor = matrix(value["cholesky_lower"], size, "/cholesky_lower")
-            for i, j in torch.nonzero(factor.triu(1)).tolist():
-                found = float(factor[i, j])
-                rule = "a lower triangular factor L of L L^T"
-                raise point_fault(f"{found:g} stands above the diagonal", found, rule, f"/cholesky_lower/{i}/{j}")
-            return factor @ factor.mT
-        rule = f"{size} rows of {size} numbers, {{diag: […]}} or {{cholesky_lower: rows}}"
-        raise point_fault(f"unknown form {shown(sorted(value))}", value, rule)
-
-    def _bounded(self, m: Tensor, eigenvalues: list[float]) -> tuple[Tensor, tuple[Fault, ...]]:
-        """The matrix, clamped where it leaves the bounds by a rounding only; else what leaves them."""
-        if self.manifold.eigenvalues is None:
-            return m, ()
-        low, high = self.manifold.eigenvalues
-        if low <= eigenvalues[0] and eigenvalues[-1] <= high:
-            return m, ()
-        rounding = EIGENVALUE_ROUNDING * high
-        slack = max(CLAMP_TOLERANCE * low, rounding)
-        if low - slack <= eigenvalues[0] and eigenvalues[-1] <= high * (1 + CLAMP_TOLERANCE):
-            values, vectors = torch.linalg.eigh(m)
-            values = values.clamp(low + rounding, high - rounding)
-            return self.manifold.nearest(((vectors * values) @ vectors.mT).flatten()).unflatten(0, m.shape), ()
-        detail = f"eigenvalues {_listed(eigenvalues)} leave [{low:g}, {high:g}]"
-        return m, (Fault("", detail, eigenvalues, "eigenvalues in bounds"),)
-
-    def row(self, point: Any) -> Tensor:
-        """The entries, row by row."""
-        return torch.tensor(point, dtype=torch.float64).flatten()
-
-    def write(self, row: Tensor) -> Any:
-        """Matrix rows."""
-        return self.manifold.nearest(row).unflatten(-1, (self.manifold.size, self.manifold.size)).tolist()
-
-
-def _listed(values: list[float]) -> str:
-    return ", ".join(f"{value:.6g}" for value in values)
+    return nearest, (Correction("", "the matrix was moved to the nearest rotation", deviation, r.tolist()),)

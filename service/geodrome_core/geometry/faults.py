@@ -36,11 +36,12 @@ class Fault:
 
 @dataclass(frozen=True)
 class Correction:
-    """Something that was mended in an accepted point, and by how much."""
+    """Something that was mended in an accepted point, by how much, and what was found there, as JSON."""
 
     pointer: str
     detail: str
     deviation: float
+    got: Any
 
     def under(self, prefix: str) -> Correction:
         """The same correction, seen from one level further out."""

@@ -95,4 +95,4 @@ class HyperbolicCodec(Codec):
         row = self.manifold.nearest(torch.tensor(values, dtype=torch.float64))
         if deviation <= REPORTED:
             return row, ()
-        return row, (Correction(pointer, "the time coordinate was recomputed", deviation),)
+        return row, (Correction(pointer, "the time coordinate was recomputed", deviation, values),)

@@ -11,6 +11,10 @@ from geodrome_core.geometry.space import BARE, Space
 
 DEGREES = 180 / math.pi
 
+USUAL_UNITS = {"joints": "rad", "position": "m"}
+
+PARTS_OF_POSE = {"position": "position", "orientation": "rotation"}
+
 
 @dataclass(frozen=True)
 class Length:
@@ -42,7 +46,7 @@ def in_natural_units(space: Space, factor: str, length: float | Sequence[float])
             return Length(_times(length, DEGREES), "deg")
         case "torus" | "sphere":
             return Length(_times(length, 1.0), "rad")
-        case "real" | "integer" | "euclidean" | "joints" if spec.get("bounds") is not None:
+        case "real" | "integer" | "euclidean" | "position" | "joints" if spec.get("bounds") is not None:
             return _in_box(spec, length)
         case _:
             return Length(_times(length, 1.0), None)
@@ -56,7 +60,7 @@ def _in_box(spec: Mapping[str, Any], length: float | Sequence[float]) -> Length:
     widths = [math.log10(high / low) if is_log else float(high - low) for low, high in bounds]
     own = [length] * len(widths) if isinstance(length, float | int) else length
     values = [part * width for part, width in zip(own, widths, strict=True)]
-    unit = "decades" if is_log else spec.get("unit") or ("rad" if spec["type"] == "joints" else None)
+    unit = "decades" if is_log else spec.get("unit") or USUAL_UNITS.get(spec["type"])
     return Length(values[0] if is_scalar else values, unit)
 
 
@@ -67,5 +71,5 @@ def _times(length: float | Sequence[float], factor: float) -> float | list[float
 def _spec(space: Space, factor: str) -> Mapping[str, Any]:
     spec = space.spec
     for part in factor.split(".") if factor != BARE else ():
-        spec = spec["factors"][part]
+        spec = {"type": PARTS_OF_POSE[part], **spec[part]} if spec["type"] == "pose" else spec["factors"][part]
     return spec

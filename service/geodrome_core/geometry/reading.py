@@ -13,6 +13,7 @@ from geodrome_core.geometry.faults import Correction, point_fault, shown
 NORM_TOLERANCE = 0.01  # three decimals are 8e-4 off; 1 % is a wrong number, not a rounded one
 UNSET_NORM = 1e-6  # an all-zero message was never filled in
 REPORTED = 1e-6  # smaller deviations are float32 and go unmentioned
+LAYOUTS = ("row_major", "column_major")
 ROUNDING = 4e-15  # what is closer is left alone, so that canonical points come back to the last digit
 
 
@@ -56,6 +57,21 @@ def matrix(value: Any, size: int, pointer: str = "") -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
 
 
+def is_laid_out(value: Any) -> bool:
+    """Whether a JSON value is an object of a matrix as one list, and of the layout of that list."""
+    return isinstance(value, dict) and set(value) == {"matrix", "layout"}
+
+
+def laid_out(value: Any, size: int) -> Tensor:
+    """A square matrix given as ``{matrix: [n*n numbers], layout: "row_major" | "column_major"}``."""
+    numbers = vector(value["matrix"], size * size, "/matrix")
+    layout = value["layout"]
+    if layout not in LAYOUTS:
+        raise point_fault(f"layout is {shown(layout)}", layout, f"one of {', '.join(LAYOUTS)}", "/layout")
+    rows = torch.tensor(numbers, dtype=torch.float64).unflatten(0, (size, size))
+    return rows if layout == "row_major" else rows.mT.contiguous()
+
+
 def normalized(values: list[float], noun: str) -> tuple[Tensor, tuple[Correction, ...]]:
     """Unit vector along ``values``, and a correction when it was noticeably off."""
     rule = "norm 1 within 1 %"
@@ -69,4 +85,4 @@ def normalized(values: list[float], noun: str) -> tuple[Tensor, tuple[Correction
         raise point_fault(f"{noun} has norm {norm:.6g}; normalized it would be {likely}", values, rule)
     if abs(norm - 1) <= REPORTED:
         return unit, ()
-    return unit, (Correction("", f"{noun} was normalized", abs(norm - 1)),)
+    return unit, (Correction("", f"{noun} was normalized", abs(norm - 1), values),)

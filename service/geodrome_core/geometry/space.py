@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +12,22 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.codec import Codec, Reading
+from geodrome_core.geometry.constrained import ConstrainedProduct
+from geodrome_core.geometry.constraints import Linear, linear
 from geodrome_core.geometry.faults import (
     Correction,
     Fault,
     Faulty,
     PointError,
+    SpaceError,
     point_fault,
     pointer_to,
     raise_all,
     shown,
 )
+from geodrome_core.geometry.forms import Form
 from geodrome_core.geometry.manifold import Manifold
+from geodrome_core.geometry.pose import is_homogeneous, opened
 from geodrome_core.geometry.product import Product
 
 BARE = ""
@@ -53,10 +59,26 @@ class Space:
         manifold: The ``Product`` of the factors, in the order of the spec; a product of one for a bare space.
     """
 
-    def __init__(self, spec: Mapping[str, Any], codecs: Mapping[str, Codec]) -> None:
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        codecs: Mapping[str, Codec],
+        pointers: Mapping[str, str],
+        *,
+        poses: frozenset[str] = frozenset(),
+        constraints: Sequence[Any] = (),
+    ) -> None:
         self.spec = spec
         self._codecs = dict(codecs)
-        self.manifold = Product({name: codec.manifold for name, codec in self._codecs.items()})
+        self._pointers = dict(pointers)
+        self._poses = poses
+        factors = {name: codec.manifold for name, codec in self._codecs.items()}
+        self.manifold = Product(factors)
+        self._form = Form()
+        self._linear: Linear | None = None
+        if constraints:
+            self._linear = linear(constraints, self._codecs, self.manifold)
+            self.manifold = ConstrainedProduct(factors, self._linear.polytope)
 
     @property
     def factors(self) -> dict[str, Manifold]:
@@ -71,12 +93,36 @@ class Space:
     @property
     def unbounded(self) -> tuple[str, ...]:
         """JSON pointers, within the spec, of the factors without bounds."""
-        paths = {name: name.split(".") if name else [] for name in self.factors}
-        return tuple(
-            "".join("/factors" + pointer_to(part) for part in path)
-            for name, path in paths.items()
-            if not self.factors[name].is_bounded
-        )
+        return tuple(self._pointers[name] for name, factor in self.factors.items() if not factor.is_bounded)
+
+    def constrained(self, constraints: Sequence[Any]) -> Space:
+        """The same space, its domain narrowed by constraints between reals.
+
+        Args:
+            constraints: Such as ``{"type": "linear", "coefficients": {"a": 1, "b[0]": -2}, "upper": 1}``.
+
+        Raises:
+            SpaceError: A constraint cannot be read, or no point satisfies all; pointers begin with its index.
+        """
+        return Space(self.spec, self._codecs, self._pointers, poses=self._poses, constraints=constraints)
+
+    def in_form(self, form: Form) -> Space:
+        """The same space, with points read and written in another form than the spec's.
+
+        Raises:
+            SpaceError: The form says something of factors that the space has not.
+        """
+        if faults := form.faults(self._codecs.values()):
+            raise SpaceError(*faults)
+        # The constraints are not looked into anew.
+        other = copy(self)
+        other._form = form
+        return other
+
+    def written(self, point: Any) -> Any:
+        """A canonical point in the form that was asked for."""
+        parts = self._split(point)
+        return self._join({name: self._form.write(codec, parts[name].value) for name, codec in self._codecs.items()})
 
     def check(self, point: Any) -> CheckedPoint:
         """Reads a point in any accepted form.
@@ -89,16 +135,18 @@ class Space:
         errors: list[Faulty] = []
         for name, codec in self._codecs.items():
             try:
-                readings[name] = codec.read(parts[name].value)
+                readings[name] = codec.read(self._form.read(codec, parts[name].value))
             except PointError as error:
                 errors.append(PointError(*(fault.under(parts[name].pointer) for fault in error.faults)))
         raise_all(PointError, errors)
         canonical = self._join({name: reading.point for name, reading in readings.items()})
+        row = self._row(canonical)
+        outside = tuple(f.under(parts[name].pointer) for name, r in readings.items() for f in r.outside)
         return CheckedPoint(
-            row=self._row(canonical),
+            row=row,
             point=canonical,
             corrections=tuple(c.under(parts[name].pointer) for name, r in readings.items() for c in r.corrections),
-            outside=tuple(f.under(parts[name].pointer) for name, r in readings.items() for f in r.outside),
+            outside=outside if self._linear is None else outside + self._linear.broken(row),
         )
 
     def rows(self, points: Sequence[Any]) -> Float[Tensor, "n d"]:
@@ -131,7 +179,7 @@ class Space:
         if BARE in self._codecs:
             return {BARE: _Part("", point)}
         parts: dict[str, _Part] = {}
-        faults = _flatten(_Part("", point), "", list(self._codecs), parts)
+        faults = _Split(list(self._codecs), self._poses, parts).flatten(_Part("", point), "")
         rule = f"the members {list(self._codecs)}"
         missing = [
             Fault(pointer_to(*name.split(".")), "missing", None, rule) for name in self._codecs if name not in parts
@@ -162,26 +210,51 @@ class _Part:
     value: Any
 
 
-def _flatten(whole: _Part, prefix: str, names: Sequence[str], parts: dict[str, _Part]) -> list[Fault]:
-    """Puts the parts of a point into ``parts`` by flattened name, and returns what is wrong.
+@dataclass(frozen=True)
+class _Split:
+    """The parts of a point by flattened name, as they are found.
 
-    Objects are opened only down to where a factor stands.
-
-    Raises:
-        PointError: What stands for a product is no object.
+    Attributes:
+        names: Of all factors.
+        poses: Products that may come as one matrix.
+        parts: What was found.
     """
-    if not isinstance(whole.value, dict):
-        rule = f"an object with the members {list(names)}"
-        raise point_fault(f"expected an object, got {shown(whole.value)}", whole.value, rule, whole.pointer)
-    faults: list[Fault] = []
-    for key, value in whole.value.items():
-        name, part = f"{prefix}{key}", _Part(whole.pointer + pointer_to(str(key)), value)
-        if name in parts:
-            faults.append(Fault(part.pointer, f"{name} is given twice", value, "each part once"))
-        elif name in names:
-            parts[name] = part
-        elif any(other.startswith(f"{name}.") for other in names):
-            faults += _flatten(part, f"{name}.", names, parts)
-        else:
-            faults.append(Fault(part.pointer, "unknown", value, f"the members {list(names)}"))
-    return faults
+
+    names: Sequence[str]
+    poses: frozenset[str]
+    parts: dict[str, _Part]
+
+    def flatten(self, whole: _Part, name: str) -> list[Fault]:
+        """Takes the parts of a product, named so, and returns what is wrong.
+
+        Objects are opened only down to where a factor stands.
+
+        Raises:
+            PointError: What stands for a product is no object.
+        """
+        prefix = f"{name}." if name else ""
+        if name in self.poses and is_homogeneous(whole.value):
+            self.parts.update({prefix + part: _Part(whole.pointer, v) for part, v in self._opened(whole).items()})
+            return []
+        if not isinstance(whole.value, dict):
+            rule = f"an object with the members {list(self.names)}"
+            raise point_fault(f"expected an object, got {shown(whole.value)}", whole.value, rule, whole.pointer)
+        faults: list[Fault] = []
+        for key, value in whole.value.items():
+            own, part = f"{prefix}{key}", _Part(whole.pointer + pointer_to(str(key)), value)
+            if own in self.parts:
+                faults.append(Fault(part.pointer, f"{own} is given twice", value, "each part once"))
+            elif own in self.names:
+                self.parts[own] = part
+            elif any(other.startswith(f"{own}.") for other in self.names):
+                faults += self.flatten(part, own)
+            else:
+                faults.append(Fault(part.pointer, "unknown", value, f"the members {list(self.names)}"))
+        return faults
+
+    @staticmethod
+    def _opened(whole: _Part) -> dict[str, Any]:
+        try:
+            return opened(whole.value)
+        except PointError as error:
+            raise PointError(*(fault.under(whole.pointer) for fault in error.faults)) from error

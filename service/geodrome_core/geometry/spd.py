@@ -96,3 +96,7 @@ class SPD(EigenvalueBox):
         """L S L^T as a row, symmetric."""
         full = factor @ s @ factor.mT
         return (0.5 * (full + full.mT)).flatten(-2)
+
+
+class EigenProductSPD(SPD):
+    """The same manifold; costs are modelled by eigenvalues and eigenvectors apart, see ``EigenProductMatern``."""

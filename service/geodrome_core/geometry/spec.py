@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from geodrome_core.geometry.angle_codecs import JointsCodec, TorusCodec
 from geodrome_core.geometry.ball import Ball
-from geodrome_core.geometry.codec import (
-    CONDITION_LIMIT,
-    LARGEST_EIGENVALUE,
-    SMALLEST_EIGENVALUE,
-    BoxCodec,
-    Codec,
-    RotationCodec,
-    SPDCodec,
-    SphereCodec,
-)
+from geodrome_core.geometry.codec import BoxCodec, Codec, RotationCodec, SphereCodec
 from geodrome_core.geometry.faults import Fault, PointError, SpaceError, pointer_to, shown
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.hyperbolic_codec import FARTHEST, HyperbolicCodec
 from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.integer_codec import LARGEST, IntegerCodec
+from geodrome_core.geometry.pose import METRES, PositionCodec
 from geodrome_core.geometry.reading import is_number
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
+from geodrome_core.geometry.spd_codec import CONDITION_LIMIT, LARGEST_EIGENVALUE, SMALLEST_EIGENVALUE, SPDCodec
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.special_orthogonal_codec import SpecialOrthogonalCodec
@@ -37,8 +31,8 @@ from geodrome_core.geometry.torus import Torus
 DEEPEST_PRODUCT = 8
 """Levels of nested products; nobody needs more, and a parser accepts a thousand."""
 
-LARGEST_AFFINE_INVARIANT = 3
-"""Rows of matrices up to which the kernel of the affine-invariant metric is known."""
+LARGEST_CURVED = 3
+"""Rows of matrices up to which the kernels of the affine-invariant metric are known."""
 
 SMALLEST_RADIUS = 1e-6
 """Of a hyperbolic domain: in a smaller one curvature is far below the digits of a cost."""
@@ -57,8 +51,10 @@ ANGLE_UNITS = ("rad", "deg")
 FREE_TEXT = ("unit", "frame", "relative_to")
 """Members of every spec that are stored and echoed, and mean nothing here, but for the unit of angles."""
 
-Path = tuple[str, ...]
-"""The names that lead to a factor, from the outermost product inwards."""
+CHOICE_IS_RESERVED = "the type choice is reserved and not built yet; make one study for each of its values"
+
+Builder = tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]
+"""The members of a spec, and how it is built."""
 
 
 def space_from_spec(spec: Any) -> Space:
@@ -69,40 +65,78 @@ def space_from_spec(spec: Any) -> Space:
     Raises:
         SpaceError: The spec describes no space; ``faults`` lists every broken rule.
     """
-    leaves, faults = _leaves(spec, ())
+    leaves, faults = _leaves(spec, (), "")
     codecs: dict[str, Codec] = {}
-    for path, leaf in leaves:
+    for leaf in leaves:
         try:
-            codecs[".".join(path)] = _codec(leaf)
+            codecs[leaf.name] = _codec(leaf.spec, leaf.known)
         except SpaceError as error:
-            faults += [fault.under(_spec_pointer(path)) for fault in error.faults]
+            faults += [fault.under(leaf.pointer) for fault in error.faults]
     if faults:
         raise SpaceError(*faults)
-    return Space(spec, codecs)
+    poses = frozenset(".".join(leaf.path[:-1]) for leaf in leaves if leaf.known is POSE_PARTS)
+    return Space(spec, codecs, {leaf.name: leaf.pointer for leaf in leaves}, poses=poses)
 
 
-def _leaves(spec: Any, path: Path) -> tuple[list[tuple[Path, Mapping[str, Any]]], list[Fault]]:
+@dataclass(frozen=True)
+class _Leaf:
+    """A factor that is no product.
+
+    Attributes:
+        path: The names that lead to it, from the outermost product inwards.
+        pointer: Where its spec stands.
+        spec: The spec.
+        known: Among which types it is.
+    """
+
+    path: tuple[str, ...]
+    pointer: str
+    spec: Mapping[str, Any]
+    known: Mapping[str, Builder]
+
+    @property
+    def name(self) -> str:
+        """Flattened."""
+        return ".".join(self.path)
+
+
+def _leaves(spec: Any, path: tuple[str, ...], here: str) -> tuple[list[_Leaf], list[Fault]]:
     """The factors that are no products, in the order of the spec, and what is wrong."""
-    here = _spec_pointer(path)
     if not isinstance(spec, Mapping):
         return [], [Fault(here, f"expected a space, got {shown(spec)}", spec, "an object with a type")]
+    if spec.get("type") == "pose":
+        return _parts_of_pose(spec, path, here)
     if spec.get("type") != "product":
-        return [(path, spec)], []
+        return [_Leaf(path, here, spec, CODECS)], []
     factors = spec.get("factors")
     if not isinstance(factors, Mapping) or not factors:
         return [], [Fault(f"{here}/factors", "a product needs at least one factor", factors, "name: space")]
     if len(path) == DEEPEST_PRODUCT:
         return [], [Fault(here, "products are nested too deep", None, f"at most {DEEPEST_PRODUCT} levels")]
-    leaves: list[tuple[Path, Mapping[str, Any]]] = []
+    leaves: list[_Leaf] = []
     faults = _unknown(spec, ("factors",), here)
     for name, factor in factors.items():
         if not isinstance(name, str) or not name or "." in name:
             rule = "a name without dots, which join the names of nested products"
             faults.append(Fault(f"{here}/factors", f"no factor can be named {shown(name)}", name, rule))
             continue
-        inner, wrong = _leaves(factor, (*path, name))
+        inner, wrong = _leaves(factor, (*path, name), f"{here}/factors{pointer_to(name)}")
         leaves += inner
         faults += wrong
+    return leaves, faults
+
+
+def _parts_of_pose(spec: Mapping[str, Any], path: tuple[str, ...], here: str) -> tuple[list[_Leaf], list[Fault]]:
+    """A pose is a product of two factors, whose types go without saying."""
+    leaves: list[_Leaf] = []
+    faults = _unknown(spec, ("position", "orientation"), here)
+    for name, kind in {"position": "position", "orientation": "rotation"}.items():
+        part, pointer = spec.get(name), f"{here}/{name}"
+        if not isinstance(part, Mapping) or part.get("type", kind) != kind:
+            rule = "an object with bounds" if name == "position" else "an object with the members of a rotation"
+            faults.append(Fault(pointer, f"expected the {name} of a pose, got {shown(part)}", part, rule))
+        else:
+            leaves.append(_Leaf((*path, name), pointer, {**part, "type": kind}, POSE_PARTS))
     return leaves, faults
 
 
@@ -116,15 +150,12 @@ def _unknown(spec: Mapping[str, Any], known: tuple[str, ...], here: str = "") ->
     ]
 
 
-def _spec_pointer(path: Path) -> str:
-    return "".join("/factors" + pointer_to(name) for name in path)
-
-
-def _codec(spec: Mapping[str, Any]) -> Codec:
+def _codec(spec: Mapping[str, Any], types: Mapping[str, Builder]) -> Codec:
     kind = spec.get("type")
-    if not isinstance(kind, str) or kind not in CODECS:
-        raise SpaceError(Fault("/type", f"unknown type {shown(kind)}", kind, f"one of {', '.join(CODECS)}, product"))
-    known, build = CODECS[kind]
+    if not isinstance(kind, str) or kind not in types:
+        detail = CHOICE_IS_RESERVED if kind == "choice" else f"unknown type {shown(kind)}"
+        raise SpaceError(Fault("/type", detail, kind, f"one of {', '.join(CODECS)}, pose, product"))
+    known, build = types[kind]
     if faults := _unknown(spec, known):
         raise SpaceError(*faults)
     return build(spec)
@@ -182,17 +213,34 @@ def _euclidean(spec: Mapping[str, Any]) -> Codec:
     return BoxCodec(dim=dim, bounds=_box(bounds, scale), scale=scale, scalar=False)
 
 
+def _position(spec: Mapping[str, Any]) -> Codec:
+    unit = _one_of({key: value for key, value in spec.items() if value is not None}, "unit", tuple(METRES))
+    bounds = spec.get("bounds")
+    if bounds is not None and (not isinstance(bounds, list | tuple) or len(bounds) != 3):
+        rule = "[low, high] for x, y and z"
+        raise SpaceError(Fault("/bounds", f"expected 3 pairs, got {shown(bounds)}", bounds, rule))
+    box = None if bounds is None else _box(bounds, "linear")
+    return PositionCodec(dim=3, bounds=box, scale="linear", scalar=False, unit=unit)
+
+
+def _orientation(spec: Mapping[str, Any]) -> Codec:
+    size = _dimension(spec, 2, 8, default=3)
+    if size != 3:
+        raise SpaceError(Fault("/dim", f"dim is {size}", size, "3, for the orientation of a pose"))
+    return _rotation(spec)
+
+
 def _box(bounds: Sequence[Any], scale: str) -> tuple[tuple[float, float], ...]:
     return tuple(_bounds(pair, scale, f"/bounds/{index}") for index, pair in enumerate(bounds))
 
 
 def _joints(spec: Mapping[str, Any]) -> Codec:
-    _one_of(spec, "unit", ANGLE_UNITS)
+    unit = _one_of(spec, "unit", ANGLE_UNITS)
     bounds = spec.get("bounds")
     if not isinstance(bounds, list | tuple) or not 1 <= len(bounds) <= MOST_JOINTS:
         rule = f"[low, high] for each joint, at most {MOST_JOINTS}"
         raise SpaceError(Fault("/bounds", f"expected a pair for each joint, got {shown(bounds)}", bounds, rule))
-    return JointsCodec(dim=len(bounds), bounds=_box(bounds, "linear"), scale="linear", scalar=False)
+    return JointsCodec(dim=len(bounds), bounds=_box(bounds, "linear"), scale="linear", scalar=False, unit=unit)
 
 
 def _torus(spec: Mapping[str, Any]) -> Codec:
@@ -262,8 +310,8 @@ def _ball(spec: Mapping[str, Any], key: str, codec: Codec) -> Ball | None:
 def _spd(spec: Mapping[str, Any]) -> Codec:
     size = _dimension(spec, 2, 6, default=2)
     metric = _one_of(spec, "metric", tuple(METRICS))
-    if metric == "affine_invariant" and size > LARGEST_AFFINE_INVARIANT:
-        rule = "2 or 3 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky"
+    if metric in CURVED and size > LARGEST_CURVED:
+        rule = f"2 or 3 for metric {metric}, up to 6 for metric log_euclidean or cholesky"
         raise SpaceError(Fault("/dim", f"dim is {size}", size, rule))
     eigenvalues = spec.get("eigenvalues")
     if eigenvalues is None:
@@ -285,8 +333,12 @@ METRICS: dict[str, type[EigenvalueBox]] = {
     "affine_invariant": SPD,
     "log_euclidean": LogEuclideanSPD,
     "cholesky": CholeskySPD,
+    "eigen_product": EigenProductSPD,
 }
 """The metrics of SPD(n), the first of them meant where none is named."""
+
+CURVED = ("affine_invariant", "eigen_product")
+"""Those that have a kernel for few sizes only."""
 
 
 def _hyperbolic(spec: Mapping[str, Any]) -> Codec:
@@ -301,7 +353,7 @@ def _hyperbolic(spec: Mapping[str, Any]) -> Codec:
     return HyperbolicCodec(Hyperbolic(dim, radius=float(radius)), model)
 
 
-CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] = {
+CODECS: dict[str, Builder] = {
     "real": (("bounds", "scale"), _real),
     "integer": (("bounds",), _integer),
     "euclidean": (("dim", "bounds", "scale"), _euclidean),
@@ -312,4 +364,10 @@ CODECS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Codec]]] 
     "spd": (("dim", "eigenvalues", "metric"), _spd),
     "hyperbolic": (("dim", "model", "radius"), _hyperbolic),
 }
-"""The types of space that a spec may name, besides ``product``: the members of their specs, and how they are built."""
+"""The types of space that a spec may name, besides ``product`` and ``pose``."""
+
+POSE_PARTS: dict[str, Builder] = {
+    "position": (("bounds",), _position),
+    "rotation": (CODECS["rotation"][0], _orientation),
+}
+"""The parts of a pose."""

@@ -57,6 +57,7 @@ class Evidence:
         data: What was observed.
         priors: One for each parameter, None for none; a prior of a parameter that is given does not count.
         given_noise, given_nu: Their values, where they are no parameters.
+        longest: The longest of each lengthscale that the kernel can take; none where it takes all.
     """
 
     of_scales: OfScales
@@ -64,6 +65,7 @@ class Evidence:
     priors: Sequence[Prior | None]
     given_noise: float | None
     given_nu: float | None
+    longest: Sequence[float] = ()
 
     def parameters(self, t: Float[np.ndarray, " k"]) -> Parameters:
         """From logarithms to natural units."""

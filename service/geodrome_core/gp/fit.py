@@ -24,6 +24,7 @@ from geodrome_core.gp.observations import Observations
 from geodrome_core.gp.posterior import Posterior, posterior
 from geodrome_core.gp.priors import PRIORS, Prior, Priors
 from geodrome_core.gp.subset import LARGEST, informative
+from geodrome_core.kernels.baselines import Baseline, baseline_for
 from geodrome_core.kernels.factory import for_space
 from geodrome_core.kernels.kernel import LEARNED_NU
 from geodrome_core.kernels.parts import parts_of, scaling
@@ -86,6 +87,7 @@ class ModelSpec:
         ard: Whether vectors of reals and angles have a lengthscale for each coordinate.
         noise: Whether the noise variance is a parameter, or zero but for what the observations say.
         priors: Of the hyperparameters.
+        kernel: The space's own kernel, or one to compare with.
     """
 
     space: Space
@@ -93,6 +95,7 @@ class ModelSpec:
     ard: bool = False
     noise: Literal["inferred", "zero"] = "inferred"
     priors: Priors = PRIORS["default"]
+    kernel: Literal["matern"] | Baseline = "matern"
 
 
 @dataclass(frozen=True)
@@ -233,13 +236,18 @@ def _evidence(spec: ModelSpec, kernel: Kernel, data: Observations) -> Evidence:
     priors += [spec.priors.noise] if spec.noise == "inferred" else []
     priors += [spec.priors.nu] if spec.nu is None else []
     given_noise = None if spec.noise == "inferred" else NOISES[0]
-    return Evidence(scaling(kernel, data.X), data, priors, given_noise, spec.nu)
+    longest = [part.longest for part in parts_of(kernel) for _ in range(part.lengthscale.numel())]
+    return Evidence(scaling(kernel, data.X), data, priors, given_noise, spec.nu, longest)
 
 
 def _bounds(evidence: Evidence, medians: Parameters) -> list[tuple[float, float]]:
     """Of the logarithms of the free parameters."""
     shortest, longest = LENGTHSCALES
-    bounds = [(min(shortest, max(SHORTEST, SHORT * median)), longest) for median in medians.lengthscales]
+    ends = [min(longest, 0.999 * own) for own in evidence.longest] or [longest] * len(medians.lengthscales)
+    bounds = [
+        (min(shortest, max(SHORTEST, SHORT * median)), end)
+        for median, end in zip(medians.lengthscales, ends, strict=True)
+    ]
     bounds += [OUTPUTSCALES]
     bounds += [NOISES] if evidence.given_noise is None else []
     bounds += [LEARNED_NU] if evidence.given_nu is None else []
@@ -257,7 +265,11 @@ def _medians(spec: ModelSpec, kernel: Kernel) -> Parameters:
 
 
 def _kernel(spec: ModelSpec) -> Kernel:
-    kernel = for_space(spec.space, nu=START_NU if spec.nu is None else spec.nu, learn_nu=spec.nu is None, ard=spec.ard)
+    nu, learn_nu = START_NU if spec.nu is None else spec.nu, spec.nu is None
+    if spec.kernel == "matern":
+        kernel = for_space(spec.space, nu=nu, learn_nu=learn_nu, ard=spec.ard)
+    else:
+        kernel = baseline_for(spec.space, spec.kernel, nu=nu, learn_nu=learn_nu)
     return kernel.requires_grad_(requires_grad=False)
 
 
@@ -277,7 +289,7 @@ def _named(spec: ModelSpec, kernel: Kernel, parameters: Parameters) -> Hyperpara
     lengthscales: dict[str, float | list[float]] = {}
     for name, part in zip(spec.space.factors, parts_of(kernel), strict=True):
         own = [next(values) for _ in range(part.lengthscale.numel())]
-        lengthscales[name] = own if part.ard_num_dims else own[0]
+        lengthscales[name] = own if part.ard_num_dims or len(own) > 1 else own[0]
     return {
         "lengthscales": lengthscales,
         "outputscale": parameters.outputscale,

@@ -1,12 +1,12 @@
-"""Kernels to compare with: the squared exponential of the geodesic distance, and the ambient Matérn kernel.
+"""Kernels to compare with: of the geodesic distance, of the numbers of a point as they are, of Cholesky factors.
 
-The third, of eigenvalues and eigenvectors, is in ``eigen_product``.
+One more, of eigenvalues and eigenvectors, is in ``eigen_product``.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 import torch
 from gpytorch.constraints import Interval
@@ -14,23 +14,33 @@ from gpytorch.kernels import Kernel, ProductKernel
 from jaxtyping import Float
 from torch import Tensor
 
+from geodrome_core.geometry.euclidean import Euclidean
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.eigen_product import EigenProductMatern
+from geodrome_core.kernels.expansion import Around
+from geodrome_core.kernels.factory import matern
+from geodrome_core.kernels.flat_spd import CholeskyMatern, MaternOfCoordinates
 from geodrome_core.kernels.isotropic import EuclideanMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
+
+Baseline = Literal["geodesic_se", "euclidean_matern", "cholesky_matern", "eigen_product"]
+"""Their names."""
 
 
 class GeodesicSE(GeodesicKernel):
     """exp(-beta d^2) with the geodesic distance d: no positive definite function, unless the lengthscale is short.
 
     The lengthscale kappa, beta = 1 / (2 kappa^2), is kept below that of ``least_beta``, where Gram matrices of random
-    points were found to be positive definite. That is an observation, not a proof.
+    points were found to be positive definite. That is an observation, not a proof. Where nobody has looked, it may be
+    any, and a Gram matrix may have no Cholesky factor.
 
     Args:
-        manifold: A sphere or SPD(n) with its affine-invariant metric.
+        manifold: The manifold.
         kwargs: GPyTorch's, without ``lengthscale_constraint``.
 
     Source:
@@ -39,10 +49,14 @@ class GeodesicSE(GeodesicKernel):
 
     def __init__(self, manifold: Manifold, **kwargs: Any) -> None:
         beta = least_beta(manifold)
-        # Where the authors' code starts: softplus(0) = log 2 above the bound.
-        start = 1 / math.sqrt(2 * (beta + math.log(2)))
-        longest = 1 / math.sqrt(2 * beta)
-        super().__init__(nu=math.inf, lengthscale_constraint=Interval(0.0, longest, initial_value=start), **kwargs)
+        if beta is None:
+            super().__init__(nu=math.inf, **kwargs)
+        else:
+            # Where the authors' code starts: softplus(0) = log 2 above the bound.
+            start = 1 / math.sqrt(2 * (beta + math.log(2)))
+            longest = 1 / math.sqrt(2 * beta)
+            super().__init__(nu=math.inf, lengthscale_constraint=Interval(0.0, longest, initial_value=start), **kwargs)
+            self.longest = longest
         self.manifold = manifold
 
     @property
@@ -60,49 +74,103 @@ class GeodesicSE(GeodesicKernel):
         return torch.exp(-self.manifold.inner(x, u, u) / (2 * kappa**2))
 
 
-def least_beta(manifold: Manifold) -> float:
-    """The least beta at which exp(-beta d^2) was found to be positive definite.
-
-    Raises:
-        ValueError: It is known for no such manifold.
-    """
+def least_beta(manifold: Manifold) -> float | None:
+    """The least beta at which exp(-beta d^2) was found to be positive definite; None where nobody has looked."""
     match manifold:
         case Sphere(dim=dim) if 2 <= dim <= SPHERE_BETA[-1][0]:
             return next(beta for largest, beta in SPHERE_BETA if dim <= largest)
         case SPD(size=size) if size in SPD_BETA:
             return SPD_BETA[size]
-    raise ValueError(f"no least beta is known for {type(manifold).__name__} of dimension {manifold.dim}")
+        case _:
+            return None
 
 
-def baseline_for(
-    space: Space, kind: Literal["geodesic_se", "euclidean_matern", "eigen_product"], *, nu: float = 2.5
-) -> Kernel:
+class AmbientMatern(MaternOfCoordinates):
+    """The Matérn kernel of R^d on the numbers of a row as they are.
+
+    Args:
+        unit: What they are measured in.
+        kwargs: As of every kernel.
+    """
+
+    def __init__(self, *, unit: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.unit = unit
+
+    def coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """The numbers."""
+        return x.double() / self.unit
+
+
+class AmbientCholesky(CholeskyMatern):
+    """The Matérn kernel of Cholesky factors, on SPD(n) of any metric."""
+
+    def around(self, y: Float[Tensor, "n d"]) -> Around | None:
+        """Unknown: the basis is that of the other metric."""
+        del y
+        return None
+
+
+def ambient_unit(manifold: Manifold) -> float:
+    """How much longer chords are than geodesics, at most: with it, lengthscales are about as long as ever."""
+    match manifold:
+        case EigenvalueBox(eigenvalues=(low, high)):
+            return (high - low) * math.sqrt(manifold.size) / manifold.diameter
+        case Hyperbolic(radius=float(radius)):
+            return math.sinh(radius) / radius
+        case _:
+            return 1.0
+
+
+def baseline_for(space: Space, kind: Baseline, *, nu: float = 2.5, **kwargs: Any) -> Kernel:
     """The kernel to compare with; on a product, the product of its factors'.
 
     Args:
         space: The space; its rows are the kernel's inputs.
         kind: ``geodesic_se``, or ``euclidean_matern``: the Matérn kernel of R^d on the rows as they are. Rows of
             symmetric matrices are as far apart as their Mandel vectors; rotations are matrices, not quaternions. Or
+            ``cholesky_matern``: that of the Cholesky factors of SPD(n), and other factors' own kernels. Or
             ``eigen_product``, for SPD(2) and SPD(3): see ``EigenProductMatern``.
-        nu: Smoothness of ``euclidean_matern`` and ``eigen_product``.
+        nu: Smoothness of all but ``geodesic_se``.
+        kwargs: Of every factor's kernel, such as ``learn_nu``.
 
     Raises:
-        ValueError: A factor is no sphere and no SPD(n) for which ``geodesic_se`` has a bound; or, for
-            ``eigen_product``, is not SPD(2) or SPD(3) with its affine-invariant metric.
+        ValueError: No factor is SPD(n), for ``cholesky_matern``; or one is not SPD(2) or SPD(3) with its
+            affine-invariant metric, for ``eigen_product``.
     """
+    if kind == "cholesky_matern" and not any(isinstance(factor, EigenvalueBox) for factor in space.factors.values()):
+        raise ValueError("cholesky_matern is for spaces with positive definite matrices, and there are none")
     kernels: list[GeodesicKernel] = []
     for name, factor in space.factors.items():
         columns = space.manifold.columns[name]
         active = tuple(range(columns.start, columns.stop))
-        if kind == "geodesic_se":
-            kernels.append(GeodesicSE(factor, active_dims=active))
-        elif kind == "eigen_product":
+        kernels.append(_baseline(factor, kind, nu=nu, active_dims=active, **kwargs))
+        if kernels[0].learns_nu:
+            kernels[-1].raw_nu = kernels[0].raw_nu
+    return kernels[0] if len(kernels) == 1 else ProductKernel(*kernels)
+
+
+def _baseline(factor: Manifold, kind: Baseline, *, nu: float, **kwargs: Any) -> GeodesicKernel:
+    """The kernel of one factor."""
+    match kind:
+        case "geodesic_se":
+            return GeodesicSE(factor, **kwargs)
+        case "eigen_product":
             if not isinstance(factor, SPD) or factor.size not in EIGEN_PRODUCT_SIZES:
                 raise ValueError(f"eigen_product is for SPD(2) and SPD(3), not for {type(factor).__name__}")
-            kernels.append(EigenProductMatern(nu=nu, active_dims=active))
-        else:
-            kernels.append(EuclideanMatern(nu=nu, active_dims=active))
-    return kernels[0] if len(kernels) == 1 else ProductKernel(*kernels)
+            return EigenProductMatern(nu=nu, **kwargs)
+        case "cholesky_matern":
+            return (
+                AmbientCholesky(nu=nu, **kwargs)
+                if isinstance(factor, EigenvalueBox)
+                else matern(factor, nu=nu, **kwargs)
+            )
+        case "euclidean_matern":
+            if isinstance(factor, Euclidean):
+                return EuclideanMatern(nu=nu, **kwargs)
+            return AmbientMatern(unit=ambient_unit(factor), nu=nu, **kwargs)
+        case _:
+            assert_never(kind)
 
 
 EIGEN_PRODUCT_SIZES = (2, 3)

@@ -15,10 +15,11 @@ from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.space import Space
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.geometry.torus import Torus
+from geodrome_core.kernels.eigen_product import EigenProductMatern
 from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern
 from geodrome_core.kernels.isotropic import EuclideanMatern, HyperbolicMatern, RotationMatern, SphereMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
@@ -95,6 +96,10 @@ def matern(manifold: Manifold, *, nu: float, **kwargs: Any) -> GeodesicKernel:  
             return RotationMatern(nu=nu, **kwargs)
         case SpecialOrthogonal():
             return SpecialOrthogonalMatern(nu=nu, **kwargs)
+        case EigenProductSPD(size=2 | 3):
+            return EigenProductMatern(
+                nu=nu, **{name: value for name, value in kwargs.items() if name != "ard_num_dims"}
+            )
         case SPD(size=2 | 3):
             return SPDMatern(nu=nu, **kwargs)
         case LogEuclideanSPD():

@@ -16,7 +16,36 @@ from geodrome_core.kernels.isotropic import EuclideanMatern
 from geodrome_core.kernels.of_scales import OfScales
 
 
-class FlatSPDMatern(EuclideanMatern):
+class MaternOfCoordinates(EuclideanMatern):
+    """Matérn kernel of R^m, of coordinates that are functions of a point."""
+
+    @abstractmethod
+    def coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
+        """The coordinates of points."""
+
+    def forward(
+        self, x1: Tensor, x2: Tensor, diag: bool = False, last_dim_is_batch: bool = False, **params: Any
+    ) -> Tensor:
+        """As ever, with the coordinates of each point found once and not for each pair."""
+        first = self.coordinates(x1)
+        second = first if x1 is x2 else self.coordinates(x2)
+        return super().forward(first, second, diag=diag, last_dim_is_batch=last_dim_is_batch, **params)
+
+    def cross(self, x: Float[Tensor, "*b n d"], y: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
+        """Of the coordinates."""
+        return super().cross(self.coordinates(x), self.coordinates(y))
+
+    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
+        """Of the coordinates."""
+        return super().of_scales(self.coordinates(x))
+
+    def around(self, y: Float[Tensor, "n d"]) -> Around | None:
+        """Unknown: the coordinates' axes need not be those of the basis."""
+        del y
+        return None
+
+
+class FlatSPDMatern(MaternOfCoordinates):
     """Matérn kernel in coordinates; points are matrices, row by row, the lengthscale is a distance of their metric."""
 
     @staticmethod
@@ -24,28 +53,13 @@ class FlatSPDMatern(EuclideanMatern):
     def manifold(size: int) -> FlatSPD:
         """The manifold of matrices of ``size`` rows."""
 
-    def forward(
-        self, x1: Tensor, x2: Tensor, diag: bool = False, last_dim_is_batch: bool = False, **params: Any
-    ) -> Tensor:
-        """As ever, with the coordinates of each point found once and not for each pair."""
-        first = self._coordinates(x1)
-        second = first if x1 is x2 else self._coordinates(x2)
-        return super().forward(first, second, diag=diag, last_dim_is_batch=last_dim_is_batch, **params)
-
-    def cross(self, x: Float[Tensor, "*b n d"], y: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
-        """Of the coordinates."""
-        return super().cross(self._coordinates(x), self._coordinates(y))
-
-    def of_scales(self, x: Float[Tensor, "n d"]) -> OfScales:
-        """Of the coordinates."""
-        return super().of_scales(self._coordinates(x))
-
-    def around(self, y: Float[Tensor, "n d"]) -> Around:
+    def around(self, y: Float[Tensor, "n d"]) -> Around | None:
         """In the coordinates, along whose axes lies the basis."""
-        of_coordinates = super().around(self._coordinates(y))
-        return lambda x: of_coordinates(self._coordinates(x))
+        of_coordinates = EuclideanMatern.around(self, self.coordinates(y))
+        return None if of_coordinates is None else lambda x: of_coordinates(self.coordinates(x))
 
-    def _coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
+    def coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
+        """Those of the manifold."""
         return self.manifold(math.isqrt(x.shape[-1])).coordinates(x.double())
 
 

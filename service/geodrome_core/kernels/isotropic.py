@@ -78,7 +78,7 @@ class EuclideanMatern(GeodesicKernel):
 
         return at
 
-    def around(self, y: Float[Tensor, "n d"]) -> Around:
+    def around(self, y: Float[Tensor, "n d"]) -> Around | None:
         """Of w = |x - y|^2 / (2 kappa^2)."""
         square = (self.lengthscale.detach().flatten() ** 2).unsqueeze(-1)  # (1 or m, 1)
         steepest = torch.diag((1 / square).squeeze(-1).expand(y.shape[-1]))

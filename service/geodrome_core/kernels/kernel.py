@@ -38,6 +38,9 @@ class GeodesicKernel(Kernel):  # type: ignore[misc]
 
     has_lengthscale = True
 
+    longest = math.inf
+    """Lengthscale up to which it is a kernel."""
+
     def __init__(
         self,
         *,

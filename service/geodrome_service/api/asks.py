@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import APIRouter, Query, Request, Response, status
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from geodrome import schemas
@@ -22,7 +23,7 @@ from geodrome.errors import (
 )
 from sqlalchemy.orm import Session
 
-from geodrome_service.api import answers
+from geodrome_service.api import answers, spaces
 from geodrome_service.api.bodies import JsonRoute
 from geodrome_service.api.dependencies import Store, in_transaction
 from geodrome_service.api.once import Once, OnceOnly
@@ -65,6 +66,7 @@ async def ask(
     store: Store,
     computing: Computing,
     once: OnceOnly,
+    form: Annotated[schemas.FormQuery, Query()],
     body: schemas.Ask | None = None,
 ) -> Response:
     """Hand out trials: the worker's own running ones, then queued ones, then new suggestions.
@@ -75,7 +77,7 @@ async def ask(
     clock = asyncio.get_running_loop()
     deadline = clock.time() + wish.wait_s
     while True:
-        handed = await run_in_threadpool(in_transaction, store, lambda tx: _hand_out(tx, study, wish, once))
+        handed = await run_in_threadpool(in_transaction, store, lambda tx: _hand_out(tx, study, wish, once, form))
         if isinstance(handed, Response):
             return handed
         job = computing.job(handed.study_serial)
@@ -96,15 +98,19 @@ def _give_up(tx: Session, *, missing: trials.Missing, once: Once) -> None:
     suggesting.give_up(tx, study, once.asker, missing.count, now=datetime.now(UTC))
 
 
-def _hand_out(tx: Session, name_or_id: str, wish: schemas.Ask, once: Once) -> Response | trials.Missing:
+def _hand_out(
+    tx: Session, name_or_id: str, wish: schemas.Ask, once: Once, form: schemas.FormQuery
+) -> Response | trials.Missing:
     if (earlier := once.earlier(tx)) is not None:
         return earlier
     now = datetime.now(UTC)
     study = studies.find(tx, name_or_id, lock=True)
+    if form != answers.AS_IT_IS:
+        spaces.of_study(study, form)  # one that cannot be is refused before anything is handed out
     order = trials.Order(wish.count, wish.worker, resume=wish.resume, lease_s=wish.lease_s or study.lease_s)
     handed = trials.hand_out(tx, study, order, now=now)
     if isinstance(handed, trials.Missing):
         suggesting.wait(tx, study, once.asker, handed.count, now=now)
         return handed
     suggesting.wait_no_more(tx, study, [once.asker, suggesting.SOMEBODY])
-    return once.answer(tx, schemas.Trials(trials=[answers.trial(row, study) for row in handed]), now=now)
+    return once.answer(tx, schemas.Trials(trials=[answers.trial(row, study, form) for row in handed]), now=now)

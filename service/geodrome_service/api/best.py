@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 from fastapi.concurrency import run_in_threadpool
 from geodrome import schemas
-from geodrome.errors import DatabaseUnavailable, StudyNotFound
+from geodrome.errors import DatabaseUnavailable, InvalidRequest, StudyNotFound
+from geodrome_core import Space
 
-from geodrome_service.api import answers
+from geodrome_service.api import answers, spaces
 from geodrome_service.api.dependencies import Store
 from geodrome_service.api.problems import responses
 from geodrome_service.api.questions import question
@@ -19,24 +22,33 @@ from geodrome_service.store.database import Database
 router = APIRouter(prefix="/v1/studies", tags=["studies"])
 
 
-@router.get("/{study}/best", response_model=schemas.Best, responses=responses(StudyNotFound, DatabaseUnavailable))
-async def best(study: str, store: Store, recommending: Recommending) -> schemas.Best:
+@router.get(
+    "/{study}/best",
+    response_model=schemas.Best,
+    responses=responses(InvalidRequest, StudyNotFound, DatabaseUnavailable),
+)
+async def best(
+    study: str, store: Store, recommending: Recommending, form: Annotated[schemas.FormQuery, Query()]
+) -> schemas.Best:
     """Show the best trial, and the point with the best posterior mean over the space.
 
     `recommended` is null without an observation, and when the model cannot be computed now.
     """
-    serial, observed, known = await run_in_threadpool(_read, store, study)
+    serial, observed, space, known = await run_in_threadpool(_read, store, study, form)
     recommended = await recommending.recommend(serial, known)
-    return schemas.Best(
-        observed=observed,
-        recommended=None if recommended is None else schemas.Recommendation(**recommended),
-    )
+    if recommended is None:
+        return schemas.Best(observed=observed, recommended=None)
+    shown = {**recommended, "point": space.written(recommended["point"]), "form": answers.shown_form(form)}
+    return schemas.Best(observed=observed, recommended=schemas.Recommendation(**shown))
 
 
-def _read(store: Database, name_or_id: str) -> tuple[int, schemas.Trial | None, Question]:
+def _read(
+    store: Database, name_or_id: str, form: schemas.FormQuery
+) -> tuple[int, schemas.Trial | None, Space, Question]:
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
         observed = studies.best_trials(session, [study]).get(study.serial)
         start = history.latest_hyperparameters(session, study)
         known = question(study, history.observations(session, study), start)
-        return study.serial, None if observed is None else answers.trial(observed, study), known
+        shown = None if observed is None else answers.trial(observed, study, form)
+        return study.serial, shown, spaces.of_study(study, form), known

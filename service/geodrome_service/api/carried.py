@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidSpace
+from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidRequest, InvalidSpace
 from geodrome.portable import PortableDefinition, PortableEvent, PortableStudy, PortableTrial
 from geodrome.schemas import TrialState
 from geodrome_core import Space
 from pydantic import BaseModel, ValidationError
 
-from geodrome_service.api import faults, spaces
+from geodrome_service.api import faults, kernels, spaces
 from geodrome_service.store import past, portable
 from geodrome_service.store.portable import Record
 
@@ -100,9 +100,10 @@ def _refuse(found: Iterator[FieldError]) -> None:
 def _space(study: Record) -> Space:
     """The study's space, with its design's first point."""
     try:
-        space = spaces.space_of(study["space"])
-        spaces.check_bounded(space)
-    except (InvalidSpace, EmptyDomain) as problem:
+        spaces.check_bounded(spaces.space_of(study["space"], []))
+        space = spaces.space_of(study["space"], study["constraints"])
+        kernels.check_kernel(space, kernel=study["kernel"]["type"], acquisition=study["acquisition"]["type"])
+    except (InvalidRequest, InvalidSpace, EmptyDomain) as problem:
         errors = [FieldError(f"/study{error.pointer}", error.detail, error.got, error.rule) for error in problem.errors]
         raise type(problem)(problem.detail, errors=errors) from problem
     around = study["initial_design"]["around"]

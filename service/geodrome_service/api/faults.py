@@ -9,6 +9,7 @@ from typing import Any
 
 from geodrome import schemas
 from geodrome.errors import FieldError, InvalidCost, InvalidPoint, InvalidRequest, InvalidSpace
+from geodrome_core.geometry.spec import CHOICE_IS_RESERVED
 
 LONGEST_GOT = 500  # characters of a value that a problem shows
 
@@ -49,6 +50,8 @@ def from_pydantic(errors: Iterable[Mapping[str, Any]], body: Any) -> list[FieldE
     """
     found: dict[str, FieldError] = {}
     for error in errors:
+        if error["type"] == "default_factory_not_called":
+            continue  # what it would have looked at is wrong, and is told
         fault = _from_pydantic(error, body)
         if (earlier := found.get(fault.pointer)) is not None and earlier.rule != fault.rule:
             rule = f"{earlier.rule} or {fault.rule.removeprefix('should ')}"
@@ -70,7 +73,8 @@ def _from_pydantic(error: Mapping[str, Any], body: Any) -> FieldError:
             detail, rule = f"{name} is unknown here", "unknown fields are refused"
         case "union_tag_invalid":
             pointer, got = f"{pointer}/type", context["tag"]
-            detail, rule = f"the type of {name} is {got!r}", f"one of {context['expected_tags']}"
+            detail = CHOICE_IS_RESERVED if got == "choice" else f"the type of {name} is {got!r}"
+            rule = f"one of {context['expected_tags']}"
         case "union_tag_not_found":
             pointer, got = f"{pointer}/type", None
             detail, rule = f"{name} has no type", "an object with a type"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Response, status
+from fastapi import APIRouter, Query, Response, status
 from fastapi.concurrency import run_in_threadpool
 from geodrome import schemas
 from geodrome.errors import (
@@ -54,12 +56,21 @@ PROBLEMS = responses(
         **PROBLEMS,
     },
 )
-async def add(*, study: str, body: schemas.OwnTrial, store: Store, once: OnceOnly, now: Now) -> Response:
+async def add(
+    *,
+    study: str,
+    form: Annotated[schemas.FormQuery, Query()],
+    body: schemas.OwnTrial,
+    store: Store,
+    once: OnceOnly,
+    now: Now,
+) -> Response:
     """Add a point of one's own: with a cost as an observation, else to the queue.
 
     An observation may lie outside the domain, and is flagged then; a point to be run may not.
     """
-    return await run_in_threadpool(_add, store, study, [body], prefixes=[""], once=once, now=now, kind=schemas.Trial)
+    addition = Addition([body], [""], form, schemas.Trial)
+    return await run_in_threadpool(_add, store, study, addition, once=once, now=now)
 
 
 @router.post(
@@ -71,29 +82,44 @@ async def add(*, study: str, body: schemas.OwnTrial, store: Store, once: OnceOnl
         **PROBLEMS,
     },
 )
-async def add_all(*, study: str, body: schemas.OwnTrials, store: Store, once: OnceOnly, now: Now) -> Response:
+async def add_all(
+    *,
+    study: str,
+    form: Annotated[schemas.FormQuery, Query()],
+    body: schemas.OwnTrials,
+    store: Store,
+    once: OnceOnly,
+    now: Now,
+) -> Response:
     """Add up to 1,000 points of one's own, all or none."""
     prefixes = [f"/trials/{index}" for index in range(len(body.trials))]
-    return await run_in_threadpool(
-        _add, store, study, body.trials, prefixes=prefixes, once=once, now=now, kind=schemas.Trials
-    )
+    addition = Addition(body.trials, prefixes, form, schemas.Trials)
+    return await run_in_threadpool(_add, store, study, addition, once=once, now=now)
 
 
-def _add(
-    store: Database,
-    name_or_id: str,
-    bodies: Sequence[schemas.OwnTrial],
-    *,
-    prefixes: Sequence[str],
-    once: Once,
-    now: datetime,
-    kind: type[schemas.Trial | schemas.Trials],
-) -> Response:
+@dataclass(frozen=True)
+class Addition:
+    """What is to be added.
+
+    Attributes:
+        bodies: The points, and what is told of them.
+        prefixes: Where each stands in the request.
+        form: In which the points are, and are to be answered.
+        kind: Of the answer.
+    """
+
+    bodies: Sequence[schemas.OwnTrial]
+    prefixes: Sequence[str]
+    form: schemas.FormQuery
+    kind: type[schemas.Trial | schemas.Trials]
+
+
+def _add(store: Database, name_or_id: str, addition: Addition, *, once: Once, now: datetime) -> Response:
     # Points are read before anything is locked: a thousand take a while.
     with store.read.begin() as session:
         found = studies.find(session, name_or_id)
-        study_id, space = found.id, spaces.space_of(found.space)
-    own = _read(space, bodies, prefixes)
+        study_id, space = found.id, spaces.of_study(found, addition.form)
+    own = _read(space, addition.bodies, addition.prefixes)
 
     def write(tx: Session) -> Response:
         if (earlier := once.earlier(tx)) is not None:
@@ -101,11 +127,12 @@ def _add(
         # By its id: the name may belong to another study by now, of another space.
         study = studies.find(tx, study_id, lock=True)
         before = history.next_number(tx, study)
-        rows = _added(tx, study, space, bodies=bodies, own=own, now=now)
-        shown = [answers.trial(row, study) for row in rows]
+        rows = _added(tx, study, bodies=addition.bodies, own=own, now=now)
+        shown = [answers.trial(row, study, addition.form) for row in rows]
         is_new = any(row.number >= before for row in rows)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
-        return once.answer(tx, shown[0] if kind is schemas.Trial else schemas.Trials(trials=shown), now=now, code=code)
+        body = shown[0] if addition.kind is schemas.Trial else schemas.Trials(trials=shown)
+        return once.answer(tx, body, now=now, code=code)
 
     return in_transaction(store, write)
 
@@ -113,7 +140,6 @@ def _add(
 def _added(
     tx: Session,
     study: Study,
-    space: Space,
     *,
     bodies: Sequence[schemas.OwnTrial],
     own: Sequence[trials.Own],
@@ -124,6 +150,7 @@ def _added(
         return trials.add_own(tx, study, own, now=now)
     known = history.points(tx, study)
     numbers = [number for number, _ in known]
+    space = spaces.space_of(study.space, study.constraints)  # stored points are in its own form
     places = spaces.Places(space, [point for _, point in known])
     rows: list[Trial] = []
     for body, one in zip(bodies, own, strict=True):

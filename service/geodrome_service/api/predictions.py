@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from geodrome import schemas
 from geodrome.errors import (
@@ -31,21 +33,25 @@ router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=JsonRoute
     response_model=schemas.Predictions,
     responses=responses(InvalidRequest, InvalidPoint, StudyNotFound, TooLarge, ComputeUnavailable, DatabaseUnavailable),
 )
-async def predict(study: str, body: schemas.Points, store: Store, request: Request) -> schemas.Predictions:
+async def predict(
+    study: str, form: Annotated[schemas.FormQuery, Query()], body: schemas.Points, store: Store, request: Request
+) -> schemas.Predictions:
     """Predict the noise-free cost of runs at points, and whether they succeed; nothing is stored.
 
     `predictions` is null while fewer than two costs are known, or when no model fits them.
     """
-    known, points = await run_in_threadpool(_read, store, study, body)
+    known, points = await run_in_threadpool(_read, store, study, body, form)
     found = await request.app.state.pool.predict(known, points)
     if found is None:
         return schemas.Predictions(predictions=None)
     return schemas.Predictions(predictions=[schemas.Prediction(**one) for one in found])
 
 
-def _read(store: Database, name_or_id: str, body: schemas.Points) -> tuple[Question, list[schemas.Point]]:
+def _read(
+    store: Database, name_or_id: str, body: schemas.Points, form: schemas.FormQuery
+) -> tuple[Question, list[schemas.Point]]:
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
         known = question(study, history.observations(session, study), history.latest_hyperparameters(session, study))
-    space = spaces.space_of(study.space)
+    space = spaces.of_study(study, form)
     return known, [one.point for one in spaces.check_points(space, body.points, "/points")]

@@ -11,6 +11,8 @@ def question(study: Study, known: Observations, start: Json | None) -> Question:
     """A study and what is known of it, ready to travel to a worker; fits begin at the hyperparameters ``start``."""
     return Question(
         space=study.space,
+        constraints=study.constraints,
+        kernel=study.kernel["type"],
         nu=study.kernel["nu"],
         acquisition=study.acquisition["type"],
         initial_size=study.initial_design["size"],

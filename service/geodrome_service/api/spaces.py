@@ -9,10 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidSpace
-from geodrome_core import CheckedPoint, Fault, PointError, Space, SpaceError, space_from_spec
+from geodrome import schemas
+from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidRequest, InvalidSpace
+from geodrome_core import CheckedPoint, Fault, Form, PointError, Space, SpaceError, space_from_spec
 
 from geodrome_service.api import faults
+from geodrome_service.store.tables import Study
 
 SAME = 1e-6
 """Geodesic distance below which two points are one."""
@@ -42,14 +44,29 @@ class Places:
         self._rows = torch.cat([self._rows, self._space.rows([point])])
 
 
-def space_of(spec: Mapping[str, Any]) -> Space:
-    """The space that a study's spec describes.
+def space_of(spec: Mapping[str, Any], constraints: Sequence[Mapping[str, Any]]) -> Space:
+    """The space that a study's spec describes, narrowed by its constraints.
 
     Raises:
-        InvalidSpace: It describes none.
-        EmptyDomain: It describes one without a point.
+        InvalidSpace: The spec describes none.
+        InvalidRequest: A constraint cannot be read.
+        EmptyDomain: There is no point in it.
     """
-    return _space(json.dumps(spec))
+    return _space(json.dumps(spec), json.dumps(constraints))
+
+
+def of_study(study: Study, form: schemas.FormQuery) -> Space:
+    """A study's space, with points read and written in the form that was asked for.
+
+    Raises:
+        InvalidRequest: It has no such form.
+    """
+    space = space_of(study.space, study.constraints)
+    try:
+        return space.in_form(Form(**form.model_dump()))
+    except SpaceError as error:
+        errors = _fields(error.faults, "")
+        raise InvalidRequest(_summary(errors), errors=errors) from error
 
 
 def check_bounded(space: Space) -> None:
@@ -121,12 +138,17 @@ def shown_corrections(checked: CheckedPoint) -> list[dict[str, Any]]:
 
 
 @lru_cache(maxsize=256)
-def _space(spec: str) -> Space:
+def _space(spec: str, constraints: str) -> Space:
     try:
-        return space_from_spec(json.loads(spec))
+        space = space_from_spec(json.loads(spec))
     except SpaceError as error:
-        kind = EmptyDomain if error.empty else InvalidSpace
         errors = _fields(error.faults, "/space")
+        raise InvalidSpace(_summary(errors), errors=errors) from error
+    try:
+        return space.constrained(json.loads(constraints))
+    except SpaceError as error:
+        kind = EmptyDomain if error.empty else InvalidRequest
+        errors = _fields(error.faults, "/constraints")
         raise kind(_summary(errors), errors=errors) from error
 
 

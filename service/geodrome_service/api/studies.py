@@ -20,7 +20,7 @@ from geodrome.errors import (
 )
 from pydantic import Field
 
-from geodrome_service.api import answers, spaces
+from geodrome_service.api import answers, kernels, spaces
 from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
 from geodrome_service.api.dependencies import Now, Reading, Tx
 from geodrome_service.api.once import OnceOnly
@@ -114,8 +114,10 @@ def remove(study: str, tx: Tx) -> None:
 def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:
     """The definition with all defaults, its space checked, its points canonical."""
     definition = body.model_dump(mode="json", exclude={"if_exists"})
-    space = spaces.space_of(definition["space"])
-    spaces.check_bounded(space)
+    # A constraint says nothing of a real without bounds: these come first.
+    spaces.check_bounded(spaces.space_of(definition["space"], []))
+    space = spaces.space_of(definition["space"], definition["constraints"])
+    kernels.check_kernel(space, kernel=body.kernel.type, acquisition=body.acquisition.type)
     if body.initial_design.around is not None:
         pointer = "/initial_design/around"
         around = spaces.check_point(space, body.initial_design.around, pointer)

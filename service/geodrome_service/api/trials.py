@@ -30,8 +30,8 @@ from geodrome_service.store import history, studies, trials
 router = APIRouter(prefix="/v1/studies/{study}/trials", tags=["trials"], route_class=JsonRoute)
 
 
-class TrialQuery(schemas.Input):
-    """Which trials to list."""
+class TrialQuery(schemas.FormQuery):
+    """Which trials to list, and how."""
 
     state: schemas.TrialState | None = None
     worker: Annotated[str | None, Field(max_length=128, pattern=WITHOUT_NUL)] = None
@@ -54,13 +54,23 @@ class TrialQuery(schemas.Input):
         DatabaseUnavailable,
     ),
 )
-def tell(*, study: str, number: int, body: schemas.Tell, tx: Tx, once: OnceOnly, now: Now) -> Response:
+def tell(
+    *,
+    study: str,
+    number: int,
+    form: Annotated[schemas.FormQuery, Query()],
+    body: schemas.Tell,
+    tx: Tx,
+    once: OnceOnly,
+    now: Now,
+) -> Response:
     """Store what became of a trial: `{"cost": 0.44}` is enough. Telling the same again is harmless."""
     if (earlier := once.earlier(tx)) is not None:
         return earlier
     found = studies.find(tx, study, lock=True)
-    trial, verdict = trials.record_outcome(tx, found, number, told(spaces.space_of(found.space), body), now=now)
-    shown = answers.trial(trial, found)
+    outcome = told(spaces.of_study(found, form), body)
+    trial, verdict = trials.record_outcome(tx, found, number, outcome, now=now)
+    shown = answers.trial(trial, found, form)
     match verdict:
         case trials.Verdict.CONTRADICTED:
             raise OutcomeConflict(
@@ -101,7 +111,8 @@ def page(study: str, query: Annotated[TrialQuery, Query()], session: Reading) ->
     rows, cursor = history.page(
         session, found, state=query.state, worker=query.worker, after=query.after, limit=query.limit
     )
-    return schemas.TrialPage(trials=[answers.trial(row, found) for row in rows], next_cursor=cursor)
+    form = schemas.FormQuery.model_validate(query.model_dump(include=set(schemas.FormQuery.model_fields)))
+    return schemas.TrialPage(trials=[answers.trial(row, found, form) for row in rows], next_cursor=cursor)
 
 
 @router.get(
@@ -109,7 +120,7 @@ def page(study: str, query: Annotated[TrialQuery, Query()], session: Reading) ->
     response_model=schemas.Trial,
     responses=responses(InvalidRequest, StudyNotFound, TrialNotFound, DatabaseUnavailable),
 )
-def show(study: str, number: int, session: Reading) -> schemas.Trial:
+def show(study: str, number: int, form: Annotated[schemas.FormQuery, Query()], session: Reading) -> schemas.Trial:
     """Show one trial."""
     found = studies.find(session, study)
-    return answers.trial(history.find(session, found, number), found)
+    return answers.trial(history.find(session, found, number), found, form)

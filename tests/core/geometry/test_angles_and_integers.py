@@ -54,8 +54,16 @@ def test_any_angle_is_read_as_its_place_on_the_circle():
     assert RAD.check([-math.pi, 3 * math.pi]).point == [math.pi, math.pi]
     assert DEG.check([190, -540]).point == [-170.0, 180.0]
     assert DEG.check([720.5, -180]).point == [0.5, 180.0]
-    assert DEG.check([190, 0]).corrections == ()
     assert RAD.check([[0.5], [0.25]]).point == [0.5, 0.25]
+
+
+def test_the_raw_value_of_a_wrapped_angle_is_told():
+    """An encoder that has counted several turns: the record keeps what it said."""
+    (correction,) = DEG.check([190, 730]).corrections[1:]
+
+    assert (correction.pointer, correction.got, correction.deviation) == ("/1", 730.0, 720.0)
+    assert correction.detail == "730 deg was wrapped to 10"
+    assert RAD.check([math.pi, -3.0]).corrections == ()
 
 
 def test_degrees_are_radians_in_the_model():

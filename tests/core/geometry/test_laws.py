@@ -63,7 +63,7 @@ def test_the_laws_are_tried_on_every_manifold_and_every_type_of_space():
     ours = {kind for kind in concrete(Manifold) if kind.__module__.startswith(geometry.__name__)}
 
     assert {type(manifold) for manifold in MANIFOLDS.values()} == ours
-    assert set().union(*(types(spec) for spec in SPECS.values())) == {*CODECS, "product"}
+    assert set().union(*(types(spec) for spec in SPECS.values())) == {*CODECS, "product", "pose"}
 
 
 @every_manifold

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from geodrome_core import PointError, space_from_spec
+from geodrome_core.geometry.symmetric_vectors import from_vector, to_vector
 
 SPD = {"type": "spd", "dim": 2}
 STIFFNESS = {"type": "spd", "dim": 2, "eigenvalues": [10.0, 3000.0]}
@@ -28,6 +29,43 @@ def test_the_four_forms_of_a_matrix_are_one_point():
     assert read(SPD, {"diag": [4, 9]}).point == expected
     assert read(SPD, {"diag": [[4], [9]]}).point == expected
     assert read(SPD, {"cholesky_lower": [[2, 0], [0, 3]]}).point == expected
+
+
+SIX = [1, 2, 3, 0.28284271, 0.56568542, 0.42426407]
+
+
+def test_the_orders_of_six_numbers_give_two_matrices():
+    spec = {"type": "spd", "dim": 3}
+
+    by_diagonals, voigt = read(spec, {"mandel": SIX}), read(spec, {"voigt": SIX})
+
+    for found, expected in (
+        (by_diagonals, [[1, 0.2, 0.3], [0.2, 2, 0.4], [0.3, 0.4, 3]]),
+        (voigt, [[1, 0.3, 0.4], [0.3, 2, 0.2], [0.4, 0.2, 3]]),
+    ):
+        torch.testing.assert_close(torch.tensor(found.point), torch.tensor(expected), atol=1e-8, rtol=0.0)
+
+
+def test_six_numbers_without_the_name_of_their_order_are_no_matrix():
+    spec = {"type": "spd", "dim": 3}
+
+    assert fault(spec, SIX).pointer == ""
+    assert "{mandel: […]}, {voigt: […]}" in fault(spec, {"kelvin": SIX}).rule
+    assert "{voigt" not in fault({"type": "spd", "dim": 4, "metric": "cholesky"}, {"voigt": SIX}).rule
+
+
+@pytest.mark.parametrize(("size", "order"), [(2, "mandel"), (2, "voigt"), (3, "mandel"), (3, "voigt"), (6, "mandel")])
+def test_vectors_of_matrices_come_back_and_have_their_norm(size, order):
+    space = space_from_spec({"type": "spd", "dim": size, "metric": "log_euclidean"})
+    x = space.manifold.random(1, torch.Generator().manual_seed(size))[0].unflatten(0, (size, size))
+
+    vector = to_vector(x, order)
+
+    torch.testing.assert_close(from_vector(vector, order, size), x, atol=1e-12, rtol=0.0)
+    torch.testing.assert_close(
+        torch.tensor(space.check({order: vector.tolist()}).point), x.float(), atol=1e-5, rtol=0.0
+    )
+    assert float(torch.linalg.vector_norm(vector)) == pytest.approx(float(torch.linalg.matrix_norm(x)), abs=1e-12)
 
 
 def test_a_cholesky_factor_is_multiplied_by_its_transpose():
@@ -54,7 +92,9 @@ def test_an_upper_factor_is_not_taken_for_a_lower_one():
         ([[4, 0], [0]], "/1"),
         ([4, 0, 0, 9], ""),
         ({"diag": [4, 9], "cholesky_lower": [[2, 0], [0, 3]]}, ""),
-        ({"mandel": [4, 9, 0]}, ""),
+        ({"mandel": [4, 9]}, "/mandel"),
+        ({"voigt": [4, 9, None]}, "/voigt/2"),
+        ({"kelvin": [4, 9, 0]}, ""),
         ("I", ""),
     ],
 )

@@ -10,7 +10,8 @@ from geodrome_core import SpaceError, space_from_spec
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import CholeskySPD, LogEuclideanSPD
 from geodrome_core.geometry.rotation import Rotation
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
+from geodrome_core.geometry.spec import CHOICE_IS_RESERVED
 from geodrome_core.geometry.special_orthogonal import SpecialOrthogonal
 from geodrome_core.geometry.sphere import Sphere
 
@@ -49,6 +50,7 @@ def product(**factors):
         ({"type": "spd", "dim": 3}, SPD, 6, 9),
         ({"type": "spd", "dim": 6, "metric": "log_euclidean"}, LogEuclideanSPD, 21, 36),
         ({"type": "spd", "dim": 3, "metric": "cholesky"}, CholeskySPD, 6, 9),
+        ({"type": "spd", "dim": 3, "metric": "eigen_product"}, EigenProductSPD, 6, 9),
     ],
 )
 def test_a_spec_gives_its_manifold(spec, kind, dim, width):
@@ -102,7 +104,7 @@ def test_factors_without_bounds_are_pointed_at_within_the_spec():
     ("spec", "pointer", "detail"),
     [
         ({}, "/type", "unknown type None"),
-        ({"type": "choice"}, "/type", "unknown type 'choice'"),
+        ({"type": "choice"}, "/type", CHOICE_IS_RESERVED),
         ({"type": "torus"}, "/dim", "dim is None"),
         ({"type": "torus", "dim": 33}, "/dim", "dim is 33"),
         ({"type": "torus", "dim": 2, "unit": "turn"}, "/unit", "unit is 'turn'"),
@@ -296,4 +298,4 @@ def test_random_points_of_a_wide_log_range_cover_every_decade():
 def test_larger_matrices_need_a_flat_metric_and_the_fault_says_which():
     (fault,) = faults({"type": "spd", "dim": 4, "eigenvalues": [1.0, 2.0]})
 
-    assert "2 or 3 for the affine-invariant metric, up to 6 for metric log_euclidean or cholesky" in str(fault)
+    assert "2 or 3 for metric affine_invariant, up to 6 for metric log_euclidean or cholesky" in str(fault)

@@ -52,9 +52,9 @@ def test_beta_is_bounded_by_the_table_and_starts_above_it(manifold, beta):
 
 
 @pytest.mark.parametrize("manifold", [Sphere(1), Sphere(161), SPD(4), Rotation(), Euclidean(2), LogEuclideanSPD(3)])
-def test_manifolds_without_a_bound_are_refused(manifold):
-    with pytest.raises(ValueError, match="no least beta is known for"):
-        GeodesicSE(manifold)
+def test_manifolds_where_nobody_has_looked_have_no_bound(manifold):
+    assert least_beta(manifold) is None
+    assert GeodesicSE(manifold).longest == math.inf
 
 
 @pytest.mark.parametrize("name", ["S2", "S3", "S10", "SPD2"])

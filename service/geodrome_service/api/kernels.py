@@ -1,0 +1,36 @@
+"""Which kernel a study may have: not every one is for every space, nor for every acquisition."""
+
+from __future__ import annotations
+
+from geodrome.errors import FieldError
+from geodrome_core import Space
+from geodrome_core.geometry.spd import EigenProductSPD
+from geodrome_core.geometry.spd_domain import EigenvalueBox
+
+from geodrome_service.api.faults import refusal
+
+
+def check_kernel(space: Space, *, kernel: str, acquisition: str) -> None:
+    """Makes sure that the model can be made.
+
+    Args:
+        space: What is searched.
+        kernel: Type of the kernel.
+        acquisition: Type of the acquisition.
+
+    Raises:
+        InvalidRequest: The kernel is for other spaces, or for other acquisitions.
+    """
+    faults: list[FieldError] = []
+    if kernel == "cholesky_matern" and not any(isinstance(factor, EigenvalueBox) for factor in space.factors.values()):
+        detail = "cholesky_matern is for positive definite matrices, and the space has none"
+        faults.append(FieldError("/kernel/type", detail, kernel, "matern, or a space with a factor of type spd"))
+    has_features = kernel == "matern" and not any(
+        isinstance(factor, EigenProductSPD) for factor in space.factors.values()
+    )
+    if acquisition == "thompson" and not has_features:
+        name = "metric eigen_product" if kernel == "matern" else f"kernel {kernel}"
+        detail = f"thompson draws functions, which are not known for {name}"
+        faults.append(FieldError("/acquisition/type", detail, acquisition, "log_ei, ei or ucb with this kernel"))
+    if faults:
+        raise refusal(faults)
