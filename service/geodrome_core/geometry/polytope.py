@@ -214,7 +214,8 @@ class Polytope:
         size = weights.shape[1]
         random = np.random.default_rng(0).standard_normal((2 * size, size))
         directions = np.concatenate([np.eye(size), -np.eye(size), random])
-        found = [linprog(direction, A_ub=weights, b_ub=limits, bounds=(0, 1)).x for direction in directions]
+        solved = [linprog(direction, A_ub=weights, b_ub=limits, bounds=(0, 1)) for direction in directions]
+        found = [solution.x for solution in solved if solution.success]
         low, high = self.box.unbind(-1)
         # Each once: random means of all corners of a simplex are uniform in it, those of corners that repeat are not.
         corners = torch.from_numpy(np.stack(found)).round(decimals=9).unique(dim=0)
