@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from geodrome_core import in_natural_units, space_from_spec
@@ -18,6 +19,7 @@ PAIRS = [
     ({"type": "torus", "dim": 1, "unit": "deg"}, [170], [-170], 20, "deg"),
     ({"type": "rotation"}, [1, 0, 0, 0], [HALF, HALF, 0, 0], 90, "deg"),
     ({"type": "rotation", "dim": 2}, [[1, 0], [0, 1]], [[0, -1], [1, 0]], 90, "deg"),
+    ({"type": "rotation", "representation": "matrix"}, np.eye(3).tolist(), np.diag([1, -1, -1]).tolist(), 180, "deg"),
     ({"type": "sphere", "dim": 2}, [1, 0, 0], [0, 1, 0], math.pi / 2, "rad"),
     ({"type": "spd", "dim": 2, "eigenvalues": [1, 10]}, [[1, 0], [0, 1]], [[math.e, 0], [0, 1]], 1, None),
 ]
@@ -71,3 +73,14 @@ def test_a_space_without_bounds_has_the_length_of_its_rows():
 
     assert in_natural_units(space, "", 0.5).value == 0.5
     assert torch.equal(space.rows([0.5]), torch.tensor([[0.5]], dtype=torch.float64))
+
+
+def test_the_parts_of_a_pose_have_the_units_of_their_types():
+    pose = {"type": "pose", "position": {"bounds": [[-500, 500]] * 3, "unit": "mm"}, "orientation": {}}
+    space = space_from_spec(pose)
+
+    position = in_natural_units(space, "position", 0.1)
+    orientation = in_natural_units(space, "orientation", math.pi)
+
+    assert (position.value, position.unit) == ([100.0] * 3, "mm")
+    assert (orientation.value, orientation.unit) == (180.0, "deg")
