@@ -62,6 +62,7 @@ class Server:
         """
         command = [sys.executable, "-m", "geodrome_service", "--port", str(self.port), "--database", self.database]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GEODROME_")}
+        environment["GEODROME_LOG_LEVEL"] = "warning"  # a line for each request would be all that one sees
         self.process = subprocess.Popen([*command, *self._options], stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
