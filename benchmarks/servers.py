@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 from psycopg import sql
 
@@ -72,10 +75,68 @@ class Server:
         self.port = int(url.rpartition(":")[2])
         return url
 
+    def kill(self) -> None:
+        """Ends the process at once, whatever it does."""
+        self.process.kill()
+        self.process.wait(STOP_TIMEOUT_S)
+
     def stop(self) -> None:
         """Ends the process in order."""
         self.process.terminate()
         self.process.wait(STOP_TIMEOUT_S)
+
+
+class Cluster:
+    """A PostgreSQL server of one's own, which can be killed and started again.
+
+    Args:
+        directory: Where it keeps everything.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._binaries = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        self._data = directory / "data"
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            self._port = listening.getsockname()[1]
+        self.url = f"postgresql://postgres@127.0.0.1:{self._port}/postgres"
+        if os.getuid() == 0:  # PostgreSQL refuses to run as root
+            shutil.chown(directory, "postgres")
+        self._run("initdb", "--auth=trust", "--username=postgres", f"--pgdata={self._data}")
+        self.start()
+
+    def start(self) -> None:
+        """Starts it, and waits until it answers; after a kill it recovers first."""
+        options = f"-h 127.0.0.1 -p {self._port} -k {self._data}"
+        log = f"--log={self._data / 'log'}"
+        self._run("pg_ctl", "start", "--wait", "--silent", f"--pgdata={self._data}", log, "-o", options)
+
+    def kill(self) -> None:
+        """Ends all its processes at once."""
+        first = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
+        processes = [first, *first.children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(processes, STOP_TIMEOUT_S)
+
+    def stop(self) -> None:
+        """Ends it in order."""
+        self._run("pg_ctl", "stop", "--silent", "--mode=fast", f"--pgdata={self._data}")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        prefix = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        subprocess.run([*prefix, str(self._binaries / program), *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL server of one's own, stopped in the end."""
+    with tempfile.TemporaryDirectory() as directory:
+        running = Cluster(Path(directory))
+        try:
+            yield running
+        finally:
+            running.stop()
 
 
 @contextmanager
