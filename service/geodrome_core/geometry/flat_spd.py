@@ -17,6 +17,10 @@ LONGEST_RETRACTION = 6.0
 """No retraction goes further: one of length 100 would leave no positive eigenvalue in the digits of a double."""
 
 
+SINGULAR = 1e-14
+"""Ratio of eigenvalues below which rounding decides whether the least is positive."""
+
+
 class FlatSPD(EigenvalueBox):
     """SPD(n) with the metric of R^(n(n+1)/2), carried over by coordinates that cover it all."""
 
@@ -104,8 +108,9 @@ class LogEuclideanSPD(FlatSPD):
             return []
         low, high = (math.log(bound) for bound in self.eigenvalues)
         m, eye = self._matrix(x), torch.eye(self.size, dtype=x.dtype)
-        # What is not positive definite has no logarithm, and is outside anyhow.
-        fails = (torch.linalg.cholesky_ex(m.detach()).info != 0)[..., None, None]
+        # What is not positive definite, as far as rounding lets one see, has no logarithm, and is outside anyhow.
+        values = torch.linalg.eigvalsh(m.detach())
+        fails = (values[..., 0] <= SINGULAR * values[..., -1])[..., None, None]
         log = symmetric_function(LOG, torch.where(fails, eye, m))
         slacks = torch.stack([log - low * eye, high * eye - log], -3) / (high - low)
         return [torch.where(fails.unsqueeze(-1), -eye, slacks)]

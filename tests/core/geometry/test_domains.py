@@ -240,6 +240,7 @@ def test_the_barrier_is_concave_in_its_ambient_numbers(manifold, seed):
 
 
 @every_border
+@example(seed=20582)  # far outside, a matrix whose least eigenvalue is positive or negative as one rounds
 @given(seed=seeds)
 def test_the_barrier_s_gradient_is_its_slope_also_beside_points_outside(manifold, seed):
     """One point outside must not spoil the gradients of the others in its batch."""
