@@ -17,13 +17,16 @@ from geodrome_service.store.database import Database
 Result = TypeVar("Result")
 
 
-def database(request: Request) -> Database:
+# These wait for nothing. FastAPI would run plain functions in a thread each.
+
+
+async def database(request: Request) -> Database:
     """The application's database."""
     store: Database = request.app.state.database
     return store
 
 
-def moment() -> datetime:
+async def moment() -> datetime:
     """The time at which the request is dealt with."""
     return datetime.now(UTC)
 
@@ -56,7 +59,10 @@ def reading(store: Store, now: Now) -> Iterator[Session]:
 
 
 def in_transaction(store: Database, work: Callable[[Session], Result]) -> Result:
-    """What ``work`` returns, once its transaction is committed; for work that is no route's, or only part of one."""
+    """What ``work`` returns, once its transaction is committed, all in one thread.
+
+    For what robots call all the time: between its statements a ``Tx`` waits for the event loop, and others for it.
+    """
     with store.write.begin() as session:
         return work(session)
 

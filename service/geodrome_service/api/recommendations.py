@@ -59,7 +59,7 @@ class Recommendations:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def recommendations(request: Request) -> Recommendations:
+async def recommendations(request: Request) -> Recommendations:
     """The application's recommendations."""
     held: Recommendations = request.app.state.recommendations
     return held

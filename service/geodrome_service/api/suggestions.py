@@ -181,7 +181,7 @@ class Suggestions:
             )
 
 
-def suggestions(request: Request) -> Suggestions:
+async def suggestions(request: Request) -> Suggestions:
     """The application's suggestions."""
     held: Suggestions = request.app.state.suggestions
     return held

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, assert_never
 
 from fastapi import APIRouter, Query, Response
+from fastapi.concurrency import run_in_threadpool
 from geodrome import schemas
 from geodrome.errors import (
     DatabaseUnavailable,
@@ -18,10 +19,11 @@ from geodrome.errors import (
     TrialNotFound,
 )
 from pydantic import Field
+from sqlalchemy.orm import Session
 
 from geodrome_service.api import answers, spaces
 from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
-from geodrome_service.api.dependencies import Now, Reading, Tx
+from geodrome_service.api.dependencies import Now, Reading, Store, in_transaction
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.outcomes import told
 from geodrome_service.api.problems import responses
@@ -54,34 +56,38 @@ class TrialQuery(schemas.FormQuery):
         DatabaseUnavailable,
     ),
 )
-def tell(
+async def tell(
     *,
     study: str,
     number: int,
     form: Annotated[schemas.FormQuery, Query()],
     body: schemas.Tell,
-    tx: Tx,
+    store: Store,
     once: OnceOnly,
     now: Now,
 ) -> Response:
     """Store what became of a trial: `{"cost": 0.44}` is enough. Telling the same again is harmless."""
-    if (earlier := once.earlier(tx)) is not None:
-        return earlier
-    found = studies.find(tx, study, lock=True)
-    outcome = told(spaces.of_study(found, form), body)
-    trial, verdict = trials.record_outcome(tx, found, number, outcome, now=now)
-    shown = answers.trial(trial, found, form)
-    match verdict:
-        case trials.Verdict.CONTRADICTED:
-            raise OutcomeConflict(
-                f"trial {number} of study {found.name!r} is {trial.state}, and stays so; only a person may still "
-                "abandon it (outcome: abandoned)",
-                extra={"stored": shown.model_dump(mode="json")},
-            )
-        case trials.Verdict.STORED | trials.Verdict.REPEATED:
-            return once.answer(tx, shown, now=now, replayed=verdict is trials.Verdict.REPEATED)
-        case _:
-            assert_never(verdict)
+
+    def write(tx: Session) -> Response:
+        if (earlier := once.earlier(tx)) is not None:
+            return earlier
+        found = studies.find(tx, study, lock=True)
+        outcome = told(spaces.of_study(found, form), body)
+        trial, verdict = trials.record_outcome(tx, found, number, outcome, now=now)
+        shown = answers.trial(trial, found, form)
+        match verdict:
+            case trials.Verdict.CONTRADICTED:
+                raise OutcomeConflict(
+                    f"trial {number} of study {found.name!r} is {trial.state}, and stays so; only a person may still "
+                    "abandon it (outcome: abandoned)",
+                    extra={"stored": shown.model_dump(mode="json")},
+                )
+            case trials.Verdict.STORED | trials.Verdict.REPEATED:
+                return once.answer(tx, shown, now=now, replayed=verdict is trials.Verdict.REPEATED)
+            case _:
+                assert_never(verdict)
+
+    return await run_in_threadpool(in_transaction, store, write)
 
 
 @router.post(
@@ -89,17 +95,23 @@ def tell(
     response_model=schemas.Trial,
     responses=responses(InvalidRequest, StudyNotFound, TrialNotFound, OutcomeConflict, TooLarge, DatabaseUnavailable),
 )
-def heartbeat(*, study: str, number: int, tx: Tx, now: Now, body: schemas.Heartbeat | None = None) -> schemas.Trial:
+async def heartbeat(
+    *, study: str, number: int, store: Store, now: Now, body: schemas.Heartbeat | None = None
+) -> schemas.Trial:
     """Extend the lease of a running trial; one whose lease has ended meanwhile goes on."""
-    found = studies.find(tx, study, lock=True)
-    trial, runs = trials.extend(tx, found, number, None if body is None else body.lease_s, now=now)
-    shown = answers.trial(trial, found)
-    if not runs:
-        raise OutcomeConflict(
-            f"trial {number} of study {found.name!r} is {trial.state}: only a running one has a lease",
-            extra={"stored": shown.model_dump(mode="json")},
-        )
-    return shown
+
+    def write(tx: Session) -> schemas.Trial:
+        found = studies.find(tx, study, lock=True)
+        trial, runs = trials.extend(tx, found, number, None if body is None else body.lease_s, now=now)
+        shown = answers.trial(trial, found)
+        if not runs:
+            raise OutcomeConflict(
+                f"trial {number} of study {found.name!r} is {trial.state}: only a running one has a lease",
+                extra={"stored": shown.model_dump(mode="json")},
+            )
+        return shown
+
+    return await run_in_threadpool(in_transaction, store, write)
 
 
 @router.get(

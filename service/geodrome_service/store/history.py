@@ -99,7 +99,7 @@ def observations(session: Session, study: Study, *, latest: int | None = None) -
         Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
     )
     found = session.execute(rows.order_by(Trial.number.desc()).limit(latest)).all()
-    return gathered(row.tuple() for row in reversed(found))
+    return gathered(reversed(found))
 
 
 def gathered(
