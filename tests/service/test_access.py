@@ -71,6 +71,24 @@ def test_each_role_may_do_what_the_rules_say_and_nothing_else(service):
                 assert code_of(answer) == ((401, "unauthorized") if role is None else (403, "forbidden")), (rule, role)
 
 
+def test_a_robot_goes_on_with_a_study_and_makes_none(service):
+    robot, admin = service.make_key("robot"), service.make_key("admin")
+    body = {"name": "press", "space": {"type": "sphere", "dim": 2}, "if_exists": "load"}
+
+    before = service("POST", STUDIES, key=robot, json=body)
+    nothing = service("GET", STUDIES, key=robot).json()["studies"]
+    made = service("POST", STUDIES, key=admin, json=body)
+    loaded = service("POST", STUDIES, key=robot, json=body)
+    other = service("POST", STUDIES, key=robot, json=body | {"seed": 3})
+
+    assert code_of(before) == (403, "forbidden")
+    assert "'press'" in before.json()["detail"]
+    assert nothing == []
+    assert (made.status_code, loaded.status_code) == (201, 200)
+    assert loaded.json()["id"] == made.json()["id"]
+    assert code_of(other) == (409, "study-exists")
+
+
 def test_what_no_rule_speaks_of_is_for_admins_alone(service):
     robot, admin = service.make_key("robot"), service.make_key("admin")
 

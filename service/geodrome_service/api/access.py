@@ -94,7 +94,7 @@ class Access:
         if key is None:
             detail = "this server needs a key" if text is None else "this key is not known here"
             raise Unauthorized(f"{detail}: send Authorization: Bearer <key>, as geodrome keys create has printed it")
-        request.state.key = key.id
+        request.state.key, request.state.role = key.id, Role(key.role)
         if (state := keys.state(key, datetime.now(UTC))) != "valid":
             raise Unauthorized(f"key {key.id} is {state}")
         if not Role(key.role).allows(call.role):

@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
+from geodrome_service.roles import Role
 from geodrome_service.store import studies, trials
 from geodrome_service.store.database import Database
 
@@ -18,6 +19,12 @@ Result = TypeVar("Result")
 
 
 # These wait for nothing. FastAPI would run plain functions in a thread each.
+
+
+async def role(request: Request) -> Role:
+    """Of the request's key; where there are no keys, everybody may do everything."""
+    found: Role = request.scope["state"].get("role", Role.ADMIN)
+    return found
 
 
 async def database(request: Request) -> Database:
@@ -72,6 +79,7 @@ def _expire(session: Session, *, serial: int, now: datetime) -> None:
 
 
 Store = Annotated[Database, Depends(database)]
+CallerRole = Annotated[Role, Depends(role)]
 Now = Annotated[datetime, Depends(moment)]
 # The default scope would commit after the answer has left: a robot would believe in an outcome that was never stored.
 Tx = Annotated[Session, Depends(transaction, scope="function")]

@@ -9,6 +9,7 @@ from geodrome import schemas
 from geodrome.errors import (
     DatabaseUnavailable,
     EmptyDomain,
+    Forbidden,
     IdempotencyConflict,
     InvalidPoint,
     InvalidRequest,
@@ -22,9 +23,10 @@ from pydantic import Field
 
 from geodrome_service.api import answers, kernels, spaces
 from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
-from geodrome_service.api.dependencies import Now, Reading, Tx
+from geodrome_service.api.dependencies import CallerRole, Now, Reading, Tx
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.problems import responses
+from geodrome_service.roles import Role
 from geodrome_service.store import studies
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=JsonRoute)
@@ -59,12 +61,16 @@ class StudyQuery(schemas.Input):
         ),
     },
 )
-def create(body: schemas.StudyCreate, tx: Tx, once: OnceOnly, now: Now) -> Response:
-    """Make a study; with `if_exists: load`, go on with the one of this name if it is defined equally."""
+def create(body: schemas.StudyCreate, tx: Tx, once: OnceOnly, now: Now, role: CallerRole) -> Response:
+    """Make a study, as an admin; with `if_exists: load`, go on with the one of this name if it is defined equally."""
     if (earlier := once.earlier(tx)) is not None:
         return earlier
     definition = _resolved(body)
     study, is_new = studies.create(tx, definition, load=body.if_exists == "load", now=now)
+    if is_new and not role.allows(Role.ADMIN):
+        raise Forbidden(
+            f"there is no study {study.name!r}, and to make one needs the role admin; this key has the role {role}"
+        )
     shown = answers.study(study, studies.best_trials(tx, [study]).get(study.serial))
     return once.answer(tx, shown, now=now, code=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
