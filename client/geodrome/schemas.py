@@ -14,12 +14,11 @@ from pydantic import (
     Field,
     FiniteFloat,
     StrictBool,
-    StrictInt,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from geodrome.spaces import Number, Space
+from geodrome.spaces import Number, Space, Whole
 
 PositiveNumber = Annotated[Number, Field(gt=0)]
 NonNegativeNumber = Annotated[Number, Field(ge=0)]
@@ -124,7 +123,7 @@ class InitialDesign(Input):
     With ``spread``, the others lie about that point: within so much of the diameter of each factor.
     """
 
-    size: Annotated[StrictInt, Field(ge=1, le=100_000)] = 5
+    size: Annotated[Whole, Field(ge=1, le=100_000)] = 5
     around: Point | None = None
     spread: Annotated[PositiveNumber, Field(le=1)] | None = None
 
@@ -157,7 +156,7 @@ class LinearConstraint(Input):
 class Budget(Input):
     """How many trials may be spent; lost ones are free."""
 
-    trials: Annotated[StrictInt, Field(ge=1)] | None = None
+    trials: Annotated[Whole, Field(ge=1)] | None = None
 
 
 class StudyDefinition(Input):
@@ -171,10 +170,10 @@ class StudyDefinition(Input):
     initial_design: InitialDesign = InitialDesign()
     noise: Literal["inferred"] = "inferred"
     constraints: Annotated[list[LinearConstraint], Field(max_length=64)] = []
-    seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = 0
+    seed: Annotated[Whole, Field(ge=0, lt=2**32)] = 0
     budget: Budget = Budget()
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] = 600
-    max_attempts: Annotated[StrictInt, Field(ge=1, le=100)] = 3
+    max_attempts: Annotated[Whole, Field(ge=1, le=100)] = 3
     metadata: dict[str, Any] = {}
 
 
@@ -190,7 +189,7 @@ class StudyCreate(StudyDefinition):
 class Ask(Input):
     """Body of ``POST …/ask``; an empty body asks for one point."""
 
-    count: Annotated[StrictInt, Field(ge=1, le=32)] = 1
+    count: Annotated[Whole, Field(ge=1, le=32)] = 1
     worker: Annotated[str, Field(min_length=1, max_length=128)] | None = None
     lease_s: Annotated[PositiveNumber, Field(le=30 * 86400)] | None = None
     wait_s: Annotated[NonNegativeNumber, Field(le=60)] = 30

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
 
 Number = Annotated[StrictFloat, Field(allow_inf_nan=False)]
 """A finite JSON number; the string "1.0" is none."""
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[StrictInt, BeforeValidator(_whole)]
+"""A whole number; 3.0 is one, as MATLAB may write it, the string "3" is none."""
 
 Bounds = tuple[Number, Number]
 """Lower and upper bound, in the parameter's own unit."""

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.service.conftest import SPACE
+
 JSON = {"Content-Type": "application/json"}
 
 
@@ -322,6 +324,25 @@ def test_addresses_that_do_not_exist_get_a_problem_too(http, method, path, statu
     assert (answer.status_code, answer.json()["status"]) == (status, status)
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert f"{method} {path}" in answer.json()["detail"]
+
+
+def test_what_is_not_possible_names_what_is(http, lab):
+    answer = http.put(lab.path)
+
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == "GET, PATCH, DELETE"
+
+
+def test_whole_numbers_may_have_a_decimal_point(http, study_name):
+    body = {"name": study_name, "space": SPACE, "seed": 3.0, "budget": {"trials": 20.0}}
+    created = http.post("/v1/studies", json=body)
+    asked = http.post(f"/v1/studies/{study_name}/ask", json={"count": 2.0})
+
+    assert created.status_code == 201, created.text
+    assert (created.json()["seed"], created.json()["budget"]["trials"]) == (3, 20)
+    assert len(asked.json()["trials"]) == 2
+    for refused in (1.5, "2", True):
+        assert http.post(f"/v1/studies/{study_name}/ask", json={"count": refused}).status_code == 422
 
 
 def test_a_body_over_the_limit_is_too_large(http, lab):

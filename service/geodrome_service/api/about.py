@@ -8,12 +8,13 @@ from importlib.metadata import version
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from geodrome import schemas
-from geodrome.errors import PROBLEMS
+from geodrome.errors import PROBLEMS, StudyNotFound
 from geodrome.spaces import SPACE_TYPES
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from geodrome_service.api.dependencies import Store
+from geodrome_service.api.problems import responses
 
 router = APIRouter(tags=["service"])
 
@@ -55,7 +56,10 @@ async def space_types() -> schemas.SpaceTypes:
     return schemas.SpaceTypes(types={name: kind.model_json_schema() for name, kind in SPACE_TYPES.items()})
 
 
-@router.get("/problems/{code}", response_model=ProblemPage)
+UNKNOWN_CODE = responses(StudyNotFound)[404] | {"description": "There is no problem of this code"}
+
+
+@router.get("/problems/{code}", response_model=ProblemPage, responses={**responses(), 404: UNKNOWN_CODE})
 async def explain(code: str) -> ProblemPage:
     """Explain a problem's code."""
     kind = PROBLEMS.get(code)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from geodrome_service.api import faults
+from geodrome_service.api import faults, rules
 from geodrome_service.api.request_ids import request_id_of
 
 MEDIA_TYPE = "application/problem+json"
@@ -123,15 +123,17 @@ def _on_invalid(request: Request, error: Exception) -> JSONResponse:
 
 def _on_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    asked = f"{request.method} {request.url.path}"
+    asked, headers = f"{request.method} {request.url.path}", error.headers
     match error.status_code:
         case HTTPStatus.NOT_FOUND:
             detail = f"there is nothing at {asked}; /docs shows what there is"
         case HTTPStatus.METHOD_NOT_ALLOWED:
             detail = f"{asked} is not possible; /docs shows what is"
+            # The framework would name those of the first route alone.
+            headers = {"Allow": ", ".join(rules.methods_at(request.url.path))}
         case _:
             detail = str(error.detail)
-    return answer(request, InvalidRequest(detail), status=error.status_code, headers=error.headers)
+    return answer(request, InvalidRequest(detail), status=error.status_code, headers=headers)
 
 
 def _on_database(request: Request, error: Exception) -> JSONResponse:

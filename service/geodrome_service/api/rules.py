@@ -102,6 +102,11 @@ PATTERNS = {
 }
 
 
+def methods_at(path: str) -> list[str]:
+    """The methods that are possible at an address."""
+    return [method for method, known in PATTERNS.items() if any(pattern.match(path) for pattern, _ in known)]
+
+
 def call_of(scope: Mapping[str, Any]) -> Call:
     """What the request wants, found once for each."""
     known: MutableMapping[str, Any] = scope["state"]
