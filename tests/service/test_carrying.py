@@ -9,6 +9,7 @@ import json
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -16,6 +17,7 @@ import pytest
 from geodrome.errors import TooLarge
 from geodrome.portable import PortableTrial
 from geodrome_service.api.imports import LargeJsonRequest
+from geodrome_service.settings import Settings
 from geodrome_service.store.tables import Trial
 
 from tests.service.conftest import Lab, empty_database
@@ -261,10 +263,11 @@ def test_an_import_has_a_limit_of_its_own():
         return {"type": "http.request", "body": b" " * 1024**2, "more_body": True}
 
     async def read() -> list[int]:
-        request = LargeJsonRequest({"type": "http", "method": "POST", "headers": []}, receive)
+        app = SimpleNamespace(state=SimpleNamespace(settings=Settings(import_limit_mib=16)))
+        request = LargeJsonRequest({"type": "http", "method": "POST", "headers": [], "app": app}, receive)
         return [len(part) async for part in request.stream()]
 
-    with pytest.raises(TooLarge, match="at most 256 MiB"):
+    with pytest.raises(TooLarge, match="at most 16 MiB"):
         asyncio.run(read())
 
 

@@ -241,7 +241,7 @@ def test_whole_frequencies_are_right_on_both_sides_of_the_border_in_time(u):
 
 
 def test_a_map_needs_a_kernel_of_its_space():
-    with pytest.raises(TypeError, match="EuclideanMatern is not the Matérn kernel of Sphere"):
+    with pytest.raises(TypeError, match="AmbientMatern is not the Matérn kernel of Sphere"):
         features_for(SPACES["S2"], baseline_for(SPACES["S2"], "euclidean_matern"), count=10, generator=generator(0))
     with pytest.raises(ValueError, match="count is 1; it must be at least 2"):
         features_for(SPACES["S2"], for_space(SPACES["S2"]), count=1, generator=generator(0))
