@@ -16,8 +16,9 @@ from geodrome_service.api.problems import responses
 from geodrome_service.api.questions import question
 from geodrome_service.api.recommendations import Recommending
 from geodrome_service.compute import Question
-from geodrome_service.store import history, studies
+from geodrome_service.store import counting, history, studies
 from geodrome_service.store.database import Database
+from geodrome_service.store.tables import Study
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"])
 
@@ -34,21 +35,30 @@ async def best(
 
     `recommended` is null without an observation, and when the model cannot be computed now.
     """
-    serial, observed, space, known = await run_in_threadpool(_read, store, study, form)
-    recommended = await recommending.recommend(serial, known)
+    found, observed, space = await run_in_threadpool(_read, store, study, form)
+
+    async def ask() -> Question:
+        return await run_in_threadpool(_question, store, found.serial)
+
+    recommended = None
+    if observed is not None:
+        recommended = await recommending.recommend(found.serial, counting.learned(found), ask)
     if recommended is None:
         return schemas.Best(observed=observed, recommended=None)
     shown = {**recommended, "point": space.written(recommended["point"]), "form": answers.shown_form(form)}
     return schemas.Best(observed=observed, recommended=schemas.Recommendation(**shown))
 
 
-def _read(
-    store: Database, name_or_id: str, form: schemas.FormQuery
-) -> tuple[int, schemas.Trial | None, Space, Question]:
+def _read(store: Database, name_or_id: str, form: schemas.FormQuery) -> tuple[Study, schemas.Trial | None, Space]:
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
         observed = studies.best_trials(session, [study]).get(study.serial)
-        start = history.latest_hyperparameters(session, study)
-        known = question(study, history.observations(session, study), start)
         shown = None if observed is None else answers.trial(observed, study, form)
-        return study.serial, shown, spaces.of_study(study, form), known
+        return study, shown, spaces.of_study(study, form)
+
+
+def _question(store: Database, serial: int) -> Question:
+    with store.read.begin() as session:
+        if (study := session.get(Study, serial)) is None:
+            raise StudyNotFound("the study was deleted")
+        return question(study, history.observations(session, study), history.latest_hyperparameters(session, study))

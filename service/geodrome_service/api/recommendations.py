@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -20,9 +21,14 @@ log = logging.getLogger("geodrome.service")
 
 @dataclass(frozen=True)
 class Computation:
-    """A recommendation that is, or is being, computed for a question."""
+    """A recommendation that is, or is being, computed.
 
-    question: Question
+    Attributes:
+        learned: What was known of the study, see ``counting.learned``.
+        task: What computes it.
+    """
+
+    learned: tuple[int, ...]
     task: asyncio.Task[dict[str, Any] | None]
 
 
@@ -33,13 +39,19 @@ class Recommendations:
         self._pool = pool
         self._latest: dict[int, Computation] = {}
 
-    async def recommend(self, study_serial: int, question: Question) -> dict[str, Any] | None:
-        """The point with the best posterior mean; None without an observation, or when it cannot be computed now."""
-        if not question.observed:
-            return None
+    async def recommend(
+        self, study_serial: int, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
+    ) -> dict[str, Any] | None:
+        """The point with the best posterior mean; None when it cannot be computed now.
+
+        Args:
+            study_serial: Of which study.
+            learned: What is known of it by now.
+            read: Gets the question to compute it from, if that has changed.
+        """
         latest = self._latest.pop(study_serial, None)
-        if latest is None or latest.question != question or _has_failed(latest.task):
-            latest = Computation(question, asyncio.create_task(self._pool.recommend(question)))
+        if latest is None or latest.learned != learned or _has_failed(latest.task):
+            latest = Computation(learned, asyncio.create_task(self._compute(read)))
         self._latest[study_serial] = latest
         while len(self._latest) > KEPT:
             del self._latest[next(iter(self._latest))]
@@ -50,6 +62,9 @@ class Recommendations:
             log.warning("no recommendation now: %s", unavailable.detail)
             return None
         return latest.task.result()
+
+    async def _compute(self, read: Callable[[], Awaitable[Question]]) -> dict[str, Any] | None:
+        return await self._pool.recommend(await read())
 
     async def close(self) -> None:
         """Ends what is being computed."""

@@ -46,6 +46,14 @@ def move(study: Study, trial: Trial, state: TrialState) -> None:
     trial.state = state.value
 
 
+def learned(study: Study) -> tuple[int, ...]:
+    """Changes whenever what a model learns from does, and never comes back to what it was.
+
+    The number of trials that are known, or that of the abandoned ones, grows with each such change.
+    """
+    return study.completed, study.failed, study.abandoned
+
+
 def design_left(study: Study) -> int:
     """Points of the initial design that are not yet known, running or queued."""
     size: int = study.initial_design["size"]
