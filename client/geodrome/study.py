@@ -304,22 +304,21 @@ class Study:
         return TrialHandle(self, self._connection.get(f"{self._path}/trials/{number}", schemas.Trial))
 
     def trials(
-        self, *, state: schemas.TrialState | str | None = None, worker: str | None = None
+        self, *, state: schemas.TrialState | str | None = None, worker: str | None = None, after: int = 0
     ) -> Iterator[schemas.Trial]:
         """The trials by number, fetched a page at a time.
 
         Args:
             state: Only those in this state, such as ``"completed"``.
             worker: Only those of this worker.
+            after: Only those with a larger number.
         """
-        after: int | None = None
-        while True:
-            params = {"state": state, "worker": worker, "after": after}
+        cursor: int | None = after
+        while cursor is not None:
+            params = {"state": state, "worker": worker, "after": cursor}
             page = self._connection.get(f"{self._path}/trials", schemas.TrialPage, params=params)
             yield from page.trials
-            if page.next_cursor is None:
-                return
-            after = page.next_cursor
+            cursor = page.next_cursor
 
     def best(self) -> schemas.Best:
         """The best trial observed, and the point that the model recommends; each None while there is none."""

@@ -236,6 +236,7 @@ def test_more_trials_than_one_page_are_listed_in_order(client, name):
         study.ask_batch(32)
 
     assert [trial.number for trial in study.trials()] == list(range(1, 129))
+    assert [trial.number for trial in study.trials(after=126)] == [127, 128]
 
 
 def test_a_study_whose_budget_is_spent_is_closed(client, name):
