@@ -327,10 +327,10 @@ def test_addresses_that_do_not_exist_get_a_problem_too(http, method, path, statu
 
 
 def test_what_is_not_possible_names_what_is(http, lab):
-    answer = http.put(lab.path)
+    answers = [http.put(path) for path in (lab.path, f"{lab.path}/trials/batch", "/v1/studies/import")]
 
-    assert answer.status_code == 405
-    assert answer.headers["Allow"] == "GET, PATCH, DELETE"
+    assert [answer.status_code for answer in answers] == [405] * 3
+    assert [answer.headers["Allow"] for answer in answers] == ["GET, PATCH, DELETE", "POST", "POST"]
 
 
 def test_whole_numbers_may_have_a_decimal_point(http, study_name):

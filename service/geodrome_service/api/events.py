@@ -63,7 +63,6 @@ async def page(
     request: Request,
     store: Store,
     now: Now,
-    accept: Annotated[str, Header()] = "",
     last_event_id: Annotated[
         Position | None, Header(description="Where a stream that broke goes on: browsers send it by themselves.")
     ] = None,
@@ -73,7 +72,7 @@ async def page(
     With `Accept: text/event-stream` the same events are sent as they happen, without an end: `id` is the position,
     `event` the kind, `data` the event.
     """
-    if STREAM not in accept:
+    if STREAM not in request.headers.get("Accept", ""):
         return await run_in_threadpool(_page, store, study, query, now)
     after = query.after if last_event_id is None else last_event_id
     study_id = await run_in_threadpool(_id, store, study)

@@ -103,8 +103,10 @@ PATTERNS = {
 
 
 def methods_at(path: str) -> list[str]:
-    """The methods that are possible at an address."""
-    return [method for method, known in PATTERNS.items() if any(pattern.match(path) for pattern, _ in known)]
+    """The methods that are possible at an address; not those at another one that has a name where this has a word."""
+    fitting = [rule for known in PATTERNS.values() for pattern, rule in known if pattern.match(path)]
+    fewest = min((rule.template.count("{") for rule in fitting), default=0)
+    return [rule.method for rule in fitting if rule.template.count("{") == fewest]
 
 
 def call_of(scope: Mapping[str, Any]) -> Call:
