@@ -101,7 +101,7 @@ def test_trials_are_listed_page_after_page(scripted, study_body, trial_body):
 
     assert numbers == [1, 2]
     assert [dict(request.url.params) for request in script.requests[1:]] == [
-        {"state": "running", "worker": "w"},
+        {"state": "running", "worker": "w", "after": "0"},
         {"state": "running", "worker": "w", "after": "1"},
     ]
 

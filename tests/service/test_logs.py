@@ -11,7 +11,8 @@ import sys
 import httpx
 import pytest
 from geodrome_service import logs
-from geodrome_service.compute import open_pool
+from geodrome_service.cluster import open_pool
+from geodrome_service.settings import Settings
 from geodrome_service.store.database import Database
 from structlog.contextvars import bound_contextvars
 
@@ -136,7 +137,7 @@ def test_the_form_is_for_programs_where_no_terminal_is(monkeypatch):
 
 def test_workers_log_the_same_way(capfd):
     async def warn() -> None:
-        async with open_pool(1, logs.Logging("json", "info")) as pool:
+        async with open_pool(Settings(log_format="json")) as pool:
             await pool.is_ready()
             await pool._run(logging.getLogger("distributed.worker").warning, "memory is short")
             await pool._run(logging.getLogger("distributed.worker").info, "not worth a line")
