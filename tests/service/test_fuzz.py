@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from geodrome_service.roles import Role
 from geodrome_service.store import keys
-from geodrome_service.store.database import Database, file_url
+from geodrome_service.store.database import Database
 
 CONFIG = Path(__file__).parent / "schemathesis.toml"
 EXAMPLES = 25
@@ -19,13 +19,12 @@ LEAST_CASES = 2000
 
 
 @pytest.mark.slow
-def test_what_a_machine_makes_up_is_answered_as_described(start_server, tmp_path):
-    path = tmp_path / "geodrome.db"
-    opened = Database(file_url(path))
+def test_what_a_machine_makes_up_is_answered_as_described(start_server, empty_url, tmp_path):
+    opened = Database(empty_url)
     with opened.write.begin() as session:
         _, key = keys.make(session, Role.ADMIN, name="fuzz", now=datetime.now(UTC))
     opened.close()
-    server = start_server(path)
+    server = start_server(empty_url, tmp_path)
     command = [Path(sys.executable).parent / "schemathesis", "--config-file", CONFIG, "run"]
     # GET …/trials/batch asks for a trial whose number is "batch", and is refused as such, not as a method.
     checks = ["--checks", "all", "--exclude-checks", "unsupported_method"]

@@ -26,11 +26,7 @@ VERSION = 1
 PAGE = 1000
 """Rows that are read, or written, at once."""
 
-DEFINITION = (
-    "id",
-    "name",
-    "state",
-    "created_at",
+DEFINING = (
     "space",
     "objective",
     "kernel",
@@ -40,10 +36,10 @@ DEFINITION = (
     "constraints",
     "seed",
     "max_attempts",
-    "budget",
-    "lease_s",
-    "metadata",
 )
+"""Fields of a study that never change after creation; budget, lease and metadata may."""
+
+DEFINITION = ("id", "name", "state", "created_at", *DEFINING, "budget", "lease_s", "metadata")
 """Members of the study that are columns; counters follow from the trials and the events."""
 
 Record = dict[str, Any]

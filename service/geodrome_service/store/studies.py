@@ -14,21 +14,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from geodrome_service.store import events, portable
-from geodrome_service.store.portable import Record
+from geodrome_service.store.portable import DEFINING, Record
 from geodrome_service.store.tables import Event, Study, SuggestLease, Trial, WaitingAsk
-
-DEFINING = (
-    "space",
-    "objective",
-    "kernel",
-    "acquisition",
-    "initial_design",
-    "noise",
-    "constraints",
-    "seed",
-    "max_attempts",
-)
-"""Fields that never change after creation; budget, lease and metadata may."""
 
 COLUMNS = {"metadata": "user_metadata"}
 """Fields whose attribute has another name."""
