@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from geodrome.schemas import Outcome, StudyDefinition
-from geodrome_service.store import studies, trials
+from geodrome_service.store import outcomes, queueing, studies
 from geodrome_service.store.database import Database
 from sqlalchemy import URL
 
@@ -25,16 +25,16 @@ def fill(url: URL, name: str, *, observations: int) -> None:
         study, _ = studies.create(session, definition.model_dump(mode="json"), load=False, now=NOW)
         rotations = [[numbers.gauss(0, 1) for _ in range(4)] for _ in range(observations)]
         points = [[part / math.hypot(*rotation) for part in rotation] for rotation in rotations]
-        trials.enqueue(session, study, [trials.Suggested(point, ORIGIN, {}) for point in points], now=NOW)
+        queueing.enqueue(session, study, [queueing.Suggested(point, ORIGIN, {}) for point in points], now=NOW)
         for number, point in enumerate(points, start=1):
-            trials.record_outcome(session, study, number, completed(point[0] ** 2 + point[1]), now=NOW)
+            outcomes.record(session, study, number, completed(point[0] ** 2 + point[1]), now=NOW)
     opened.close()
 
 
-def completed(cost: float) -> trials.Told:
+def completed(cost: float) -> outcomes.Told:
     """The outcome that a body of a cost alone stands for."""
     body = {"outcome": "completed", "cost": cost}
-    return trials.Told(Outcome.COMPLETED, body, cost, None, None, None, [], False, None, {}, {})
+    return outcomes.Told(Outcome.COMPLETED, body, cost, None, None, None, [], False, None, {}, {})
 
 
 def lived_in(lab: Any) -> None:

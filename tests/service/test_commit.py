@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from geodrome.schemas import StudyDefinition
 from geodrome_service.app import create_app
 from geodrome_service.settings import Settings
-from geodrome_service.store import history, sqlite, studies, trials
+from geodrome_service.store import history, outcomes, queueing, sqlite, studies
 from geodrome_service.store.database import Database, file_url
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
@@ -28,7 +28,7 @@ def app(database: Database, now) -> FastAPI:
     origin = {"kind": "initial", "acquisition": None, "value": None, "mean": None, "std": None, "seed": 0, "note": None}
     with database.write.begin() as session:
         study, _ = studies.create(session, definition.model_dump(mode="json"), load=False, now=now)
-        trials.enqueue(session, study, [trials.Suggested([1.0, 0.0, 0.0, 0.0], origin, {})], now=now)
+        queueing.enqueue(session, study, [queueing.Suggested([1.0, 0.0, 0.0, 0.0], origin, {})], now=now)
     return create_app(Settings(), database)
 
 
@@ -101,7 +101,7 @@ def test_a_fault_of_ours_shows_no_trace_but_is_in_the_log(app, database, monkeyp
     def break_down(*_: object, **__: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(trials, "record_outcome", break_down)
+    monkeypatch.setattr(outcomes, "record", break_down)
 
     with caplog.at_level(logging.ERROR):
         status, problem, content = post(app, TELL, {"cost": 1})

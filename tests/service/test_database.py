@@ -13,7 +13,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from geodrome.schemas import StudyDefinition, TrialState
-from geodrome_service.store import history, studies, trials
+from geodrome_service.store import history, queueing, studies
 from geodrome_service.store.canonical import canonical_json
 from geodrome_service.store.database import CannotOpen, Database, alembic_config, database_url, file_url
 from geodrome_service.store.postgresql import DRIVER
@@ -147,7 +147,7 @@ def test_writers_of_a_study_wait_for_each_other_and_readers_for_nobody(database,
     def write(name: str) -> None:
         with database.write.begin() as session:
             study = studies.find(session, "a", lock=True)
-            trials.enqueue(session, study, [trials.Suggested(1.0, {"kind": name}, {})], now=now)
+            queueing.enqueue(session, study, [queueing.Suggested(1.0, {"kind": name}, {})], now=now)
             session.flush()
             if name == "first":
                 inside.wait()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from geodrome.errors import StudyClosed, StudyPaused
 from geodrome.schemas import Outcome, StudyDefinition
-from geodrome_service.store import history, studies, trials
+from geodrome_service.store import history, leases, outcomes, queueing, studies
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Event, Study, Trial
 from sqlalchemy import select
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 LEASE_S = 10.0
 MINUTE = timedelta(minutes=1)
-COMPLETED = trials.Told(
+COMPLETED = outcomes.Told(
     outcome=Outcome.COMPLETED,
     body={"outcome": "completed", "cost": 1.0},
     cost=1.0,
@@ -41,25 +41,25 @@ class Bench:
         space = {"type": "real", "bounds": [0, 1]}
         resolved = StudyDefinition.model_validate({"name": "bench", "space": space, **definition})
         self.study, _ = studies.create(session, resolved.model_dump(mode="json"), load=False, now=now)
-        points = [trials.Suggested(number / 100, {"kind": "initial"}, {}) for number in range(1, queued + 1)]
-        trials.enqueue(session, self.study, points, now=now)
+        points = [queueing.Suggested(number / 100, {"kind": "initial"}, {}) for number in range(1, queued + 1)]
+        queueing.enqueue(session, self.study, points, now=now)
 
     def ask(self, worker: str | None = None, count: int = 1) -> list[int]:
-        order = trials.Order(count, worker, resume=True, lease_s=LEASE_S)
-        handed = trials.hand_out(self.session, self.study, order, now=self.now)
-        assert not isinstance(handed, trials.Missing), "nothing is queued"
+        order = leases.Order(count, worker, resume=True, lease_s=LEASE_S)
+        handed = leases.hand_out(self.session, self.study, order, now=self.now)
+        assert not isinstance(handed, leases.Missing), "nothing is queued"
         return [trial.number for trial in handed]
 
-    def tell(self, number: int, outcome: Outcome = Outcome.COMPLETED) -> trials.Verdict:
+    def tell(self, number: int, outcome: Outcome = Outcome.COMPLETED) -> outcomes.Verdict:
         told = COMPLETED
         if outcome is not Outcome.COMPLETED:
-            told = trials.Told(outcome, {"outcome": outcome.value}, None, None, None, None, [], False, "why", {}, {})
-        return trials.record_outcome(self.session, self.study, number, told, now=self.now)[1]
+            told = outcomes.Told(outcome, {"outcome": outcome.value}, None, None, None, None, [], False, "why", {}, {})
+        return outcomes.record(self.session, self.study, number, told, now=self.now)[1]
 
     def later(self, time: timedelta = MINUTE) -> None:
         """Time goes by, and somebody looks."""
         self.now += time
-        trials.expire(self.session, self.study, now=self.now)
+        leases.expire(self.session, self.study, now=self.now)
 
     def __getitem__(self, number: int) -> Trial:
         return history.find(self.session, self.study, number)
@@ -145,7 +145,7 @@ def test_a_late_result_is_kept_and_the_repeat_is_withdrawn(bench):
 
     verdict = bench.tell(1)
 
-    assert verdict is trials.Verdict.STORED
+    assert verdict is outcomes.Verdict.STORED
     assert bench.states() == ["completed", "lost"]
     assert (bench[1].cost, bench[1].flags, bench[1].reason) == (1.0, ["late"], None)
     assert bench[2].reason == "withdrawn: the outcome of trial 1 is known"
@@ -232,15 +232,15 @@ def test_after_somebody_said_lost_another_outcome_is_a_contradiction(bench):
     bench.ask()
     bench.tell(1, Outcome.LOST)
 
-    assert bench.tell(1) is trials.Verdict.CONTRADICTED
+    assert bench.tell(1) is outcomes.Verdict.CONTRADICTED
     assert bench.states() == ["lost", "queued"]
 
 
 def test_a_repeat_offers_what_was_suggested_not_what_was_executed(bench, now):
     bench.ask()
-    told = trials.Told(Outcome.LOST, {}, None, None, None, 0.9, [], False, None, {}, {})
+    told = outcomes.Told(Outcome.LOST, {}, None, None, None, 0.9, [], False, None, {}, {})
 
-    trials.record_outcome(bench.session, bench.study, 1, told, now=now)
+    outcomes.record(bench.session, bench.study, 1, told, now=now)
 
     assert (bench[1].point, bench[2].point) == (0.9, 0.01)
 
@@ -291,16 +291,16 @@ def test_a_paused_study_refuses_asks_and_a_closed_one_too(bench):
     with pytest.raises(StudyClosed, match="still stored"):
         bench.ask()
 
-    assert bench.tell(1) is trials.Verdict.STORED
+    assert bench.tell(1) is outcomes.Verdict.STORED
 
 
 def test_an_order_that_cannot_be_filled_changes_nothing(make_bench):
     bench = make_bench(queued=1)
-    order = trials.Order(3, "a", resume=True, lease_s=LEASE_S)
+    order = leases.Order(3, "a", resume=True, lease_s=LEASE_S)
 
-    missing = trials.hand_out(bench.session, bench.study, order, now=bench.now)
+    missing = leases.hand_out(bench.session, bench.study, order, now=bench.now)
 
-    assert missing == trials.Missing(bench.study.serial, 3)
+    assert missing == leases.Missing(bench.study.serial, 3)
     assert bench.states() == ["queued"]
 
 
@@ -321,15 +321,15 @@ def test_all_studies_lose_what_has_ended_at_one_look(database, now):
         for name in ("a", "b"):
             definition = StudyDefinition.model_validate({"name": name, "space": {"type": "rotation"}})
             study, _ = studies.create(session, definition.model_dump(mode="json"), load=False, now=now)
-            trials.enqueue(session, study, [trials.Suggested([1, 0, 0, 0], {"kind": "initial"}, {})], now=now)
-            trials.hand_out(session, study, trials.Order(1, None, resume=True, lease_s=1), now=now)
+            queueing.enqueue(session, study, [queueing.Suggested([1, 0, 0, 0], {"kind": "initial"}, {})], now=now)
+            leases.hand_out(session, study, leases.Order(1, None, resume=True, lease_s=1), now=now)
 
     with database.write.begin() as session:
-        for serial in trials.with_ended_leases(session, now=now + MINUTE):
-            trials.expire(session, studies.locked(session, serial), now=now + MINUTE)
+        for serial in leases.with_ended_leases(session, now=now + MINUTE):
+            leases.expire(session, studies.locked(session, serial), now=now + MINUTE)
 
     with database.read() as session:
-        assert not trials.with_ended_leases(session, now=now + MINUTE)
+        assert not leases.with_ended_leases(session, now=now + MINUTE)
         found = session.scalars(select(Study)).all()
         assert [study.lost for study in found] == [1, 1]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from geodrome.schemas import StudyDefinition
-from geodrome_service.store import counting, studies, trials
+from geodrome_service.store import counting, leases, queueing, studies
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy.exc import OperationalError
 
@@ -37,8 +37,8 @@ def queue(service, now):
         definition = StudyDefinition.model_validate({"name": "arm", "space": SPACE}).model_dump(mode="json")
         with service.database.write.begin() as session:
             study, _ = studies.create(session, definition, load=False, now=now)
-            suggested = [trials.Suggested([0.0, 0.0], {"kind": kind, **NO_ORIGIN}, {}) for kind in kinds]
-            trials.enqueue(session, study, suggested, now=now)
+            suggested = [queueing.Suggested([0.0, 0.0], {"kind": kind, **NO_ORIGIN}, {}) for kind in kinds]
+            queueing.enqueue(session, study, suggested, now=now)
 
     return make
 
@@ -77,8 +77,8 @@ def test_leases_that_end_are_counted(service, scraped, queue):
     queue("model")
     with service.database.write.begin() as session:
         study = studies.find(session, "arm", lock=True)
-        trials.hand_out(
-            session, study, trials.Order(1, None, resume=True, lease_s=1), now=datetime.now(UTC) - timedelta(seconds=2)
+        leases.hand_out(
+            session, study, leases.Order(1, None, resume=True, lease_s=1), now=datetime.now(UTC) - timedelta(seconds=2)
         )
 
     service("GET", f"{STUDIES}/arm")
@@ -90,7 +90,7 @@ def test_what_is_rolled_back_is_not_counted(service, scraped, queue, now):
     queue("model")
     with service.database.write() as session:
         study = studies.find(session, "arm", lock=True)
-        trials.hand_out(session, study, trials.Order(1, None, resume=True, lease_s=1), now=now)
+        leases.hand_out(session, study, leases.Order(1, None, resume=True, lease_s=1), now=now)
         session.rollback()
         studies.find(session, "arm", lock=True)
         session.commit()
@@ -102,8 +102,8 @@ def test_what_is_done_within_a_savepoint_is_counted_with_its_transaction(service
     queue("model", "model")
 
     def hand_out(session):
-        order = trials.Order(1, None, resume=True, lease_s=1)
-        trials.hand_out(session, studies.find(session, "arm", lock=True), order, now=now)
+        order = leases.Order(1, None, resume=True, lease_s=1)
+        leases.hand_out(session, studies.find(session, "arm", lock=True), order, now=now)
 
     with service.database.write() as session:
         with session.begin_nested():

@@ -29,7 +29,7 @@ from geodrome_service.api.dependencies import Store, in_transaction
 from geodrome_service.api.once import Once, OnceOnly
 from geodrome_service.api.problems import responses
 from geodrome_service.api.suggestions import Computing
-from geodrome_service.store import studies, suggesting, trials
+from geodrome_service.store import leases, studies, suggesting
 
 router = APIRouter(prefix="/v1/studies", tags=["trials"], route_class=JsonRoute)
 
@@ -93,23 +93,23 @@ async def ask(
         job.result()
 
 
-def _give_up(tx: Session, *, missing: trials.Missing, once: Once) -> None:
+def _give_up(tx: Session, *, missing: leases.Missing, once: Once) -> None:
     study = studies.locked(tx, missing.study_serial)
     suggesting.give_up(tx, study, once.asker, missing.count, now=datetime.now(UTC))
 
 
 def _hand_out(
     tx: Session, name_or_id: str, wish: schemas.Ask, once: Once, form: schemas.FormQuery
-) -> Response | trials.Missing:
+) -> Response | leases.Missing:
     if (earlier := once.earlier(tx)) is not None:
         return earlier
     now = datetime.now(UTC)
     study = studies.find(tx, name_or_id, lock=True)
     if form != answers.AS_IT_IS:
         spaces.of_study(study, form)  # one that cannot be is refused before anything is handed out
-    order = trials.Order(wish.count, wish.worker, resume=wish.resume, lease_s=wish.lease_s or study.lease_s)
-    handed = trials.hand_out(tx, study, order, now=now)
-    if isinstance(handed, trials.Missing):
+    order = leases.Order(wish.count, wish.worker, resume=wish.resume, lease_s=wish.lease_s or study.lease_s)
+    handed = leases.hand_out(tx, study, order, now=now)
+    if isinstance(handed, leases.Missing):
         suggesting.wait(tx, study, once.asker, handed.count, now=now)
         return handed
     suggesting.wait_no_more(tx, study, [once.asker, suggesting.SOMEBODY])

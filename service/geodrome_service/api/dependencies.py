@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from geodrome_service.roles import Role
-from geodrome_service.store import studies, trials
+from geodrome_service.store import leases, studies
 from geodrome_service.store.database import Database
 
 Result = TypeVar("Result")
@@ -52,7 +52,7 @@ def transaction(store: Store) -> Iterator[Session]:
 def looking(store: Database, now: datetime) -> Iterator[Session]:
     """One state of the database, in which every lease that has ended shows."""
     with store.read.begin() as session:
-        serials = trials.with_ended_leases(session, now=now)
+        serials = leases.with_ended_leases(session, now=now)
     for serial in serials:
         in_transaction(store, partial(_expire, serial=serial, now=now))
     with store.read.begin() as session:
@@ -75,7 +75,7 @@ def in_transaction(store: Database, work: Callable[[Session], Result]) -> Result
 
 
 def _expire(session: Session, *, serial: int, now: datetime) -> None:
-    trials.expire(session, studies.locked(session, serial), now=now)
+    leases.expire(session, studies.locked(session, serial), now=now)
 
 
 Store = Annotated[Database, Depends(database)]

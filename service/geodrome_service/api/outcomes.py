@@ -10,10 +10,10 @@ from geodrome.errors import FieldError, InvalidCost
 from geodrome_core import CheckedPoint, Space
 
 from geodrome_service.api import spaces
-from geodrome_service.store import trials
+from geodrome_service.store import outcomes
 
 
-def told(space: Space, body: schemas.Tell, executed: CheckedPoint | None = None, *, prefix: str = "") -> trials.Told:
+def told(space: Space, body: schemas.Tell, executed: CheckedPoint | None = None, *, prefix: str = "") -> outcomes.Told:
     """The outcome with its costs summed up and its point read.
 
     Args:
@@ -27,7 +27,7 @@ def told(space: Space, body: schemas.Tell, executed: CheckedPoint | None = None,
         executed = spaces.check_point(space, body.point, "/point")
         said["point"] = executed.point
     cost, std = _mean_and_std(body, f"{prefix}/costs")
-    return trials.Told(
+    return outcomes.Told(
         outcome=body.outcome,
         body=said,
         cost=cost,

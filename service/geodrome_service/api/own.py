@@ -29,7 +29,7 @@ from geodrome_service.api.dependencies import Now, Store, in_transaction
 from geodrome_service.api.once import Once, OnceOnly
 from geodrome_service.api.outcomes import told
 from geodrome_service.api.problems import responses
-from geodrome_service.store import history, studies, trials
+from geodrome_service.store import history, own_points, studies
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study, Trial
 
@@ -142,12 +142,12 @@ def _added(
     study: Study,
     *,
     bodies: Sequence[schemas.OwnTrial],
-    own: Sequence[trials.Own],
+    own: Sequence[own_points.Own],
     now: datetime,
 ) -> list[Trial]:
     """The trials that were added, or that are there already and are to be skipped."""
     if not any(body.skip_if_exists for body in bodies):
-        return trials.add_own(tx, study, own, now=now)
+        return own_points.add(tx, study, own, now=now)
     known = history.points(tx, study)
     numbers = [number for number, _ in known]
     space = spaces.space_of(study.space, study.constraints)  # stored points are in its own form
@@ -158,7 +158,7 @@ def _added(
         if same is not None:
             rows.append(history.find(tx, study, numbers[same]))
             continue
-        [added] = trials.add_own(tx, study, [one], now=now)
+        [added] = own_points.add(tx, study, [one], now=now)
         tx.flush()
         rows.append(added)
         numbers.append(added.number)
@@ -166,14 +166,14 @@ def _added(
     return rows
 
 
-def _read(space: Space, bodies: Sequence[schemas.OwnTrial], prefixes: Sequence[str]) -> list[trials.Own]:
+def _read(space: Space, bodies: Sequence[schemas.OwnTrial], prefixes: Sequence[str]) -> list[own_points.Own]:
     """The points and what is told of them.
 
     Raises:
         InvalidPoint: Some points are in no accepted form, or are to be run and lie outside.
         InvalidCost: Some costs cannot be summed up.
     """
-    own: list[trials.Own] = []
+    own: list[own_points.Own] = []
     refused: list[InvalidPoint] = []
     for body, prefix in zip(bodies, prefixes, strict=True):
         try:
@@ -186,11 +186,11 @@ def _read(space: Space, bodies: Sequence[schemas.OwnTrial], prefixes: Sequence[s
     return own
 
 
-def _own(space: Space, body: schemas.OwnTrial, prefix: str) -> trials.Own:
+def _own(space: Space, body: schemas.OwnTrial, prefix: str) -> own_points.Own:
     checked = spaces.check_point(space, body.point, f"{prefix}/point")
     outcome = None
     if body.is_to_be_run:
         spaces.check_inside(checked, f"{prefix}/point")
     else:
         outcome = told(space, body.told, executed=checked, prefix=prefix)
-    return trials.Own(checked.point, spaces.shown_corrections(checked), outcome, body.metrics, body.metadata)
+    return own_points.Own(checked.point, spaces.shown_corrections(checked), outcome, body.metrics, body.metadata)

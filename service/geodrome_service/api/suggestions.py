@@ -33,7 +33,7 @@ from geodrome_service.api.dependencies import in_transaction
 from geodrome_service.api.metrics import Metrics
 from geodrome_service.api.questions import question
 from geodrome_service.compute import Pool, Question, Suggestion
-from geodrome_service.store import counting, history, studies, suggesting, trials
+from geodrome_service.store import counting, history, queueing, studies, suggesting
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
@@ -225,10 +225,10 @@ def _enqueue(session: Session, study_serial: int, holder: str, plan: Plan, found
         return
     suggesting.wait_no_more(session, study, plan.askers)
     suggested = [_suggested(one, plan, index) for index, one in enumerate(found)]
-    trials.enqueue(session, study, suggested, now=datetime.now(UTC))
+    queueing.enqueue(session, study, suggested, now=datetime.now(UTC))
 
 
-def _suggested(found: Suggestion, plan: Plan, index: int) -> trials.Suggested:
+def _suggested(found: Suggestion, plan: Plan, index: int) -> queueing.Suggested:
     origin = {
         "kind": found.kind,
         "acquisition": found.acquisition,
@@ -246,7 +246,7 @@ def _suggested(found: Suggestion, plan: Plan, index: int) -> trials.Suggested:
         "start": plan.question.start,
         "hyperparameters": found.hyperparameters,
     }
-    return trials.Suggested(found.point, origin, recipe)
+    return queueing.Suggested(found.point, origin, recipe)
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

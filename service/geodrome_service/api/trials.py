@@ -27,7 +27,7 @@ from geodrome_service.api.dependencies import Now, Reading, Store, in_transactio
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.outcomes import told
 from geodrome_service.api.problems import responses
-from geodrome_service.store import history, studies, trials
+from geodrome_service.store import history, leases, outcomes, studies
 
 router = APIRouter(prefix="/v1/studies/{study}/trials", tags=["trials"], route_class=JsonRoute)
 
@@ -73,17 +73,17 @@ async def tell(
             return earlier
         found = studies.find(tx, study, lock=True)
         outcome = told(spaces.of_study(found, form), body)
-        trial, verdict = trials.record_outcome(tx, found, number, outcome, now=now)
+        trial, verdict = outcomes.record(tx, found, number, outcome, now=now)
         shown = answers.trial(trial, found, form)
         match verdict:
-            case trials.Verdict.CONTRADICTED:
+            case outcomes.Verdict.CONTRADICTED:
                 raise OutcomeConflict(
                     f"trial {number} of study {found.name!r} is {trial.state}, and stays so; only a person may still "
                     "abandon it (outcome: abandoned)",
                     extra={"stored": shown.model_dump(mode="json")},
                 )
-            case trials.Verdict.STORED | trials.Verdict.REPEATED:
-                return once.answer(tx, shown, now=now, replayed=verdict is trials.Verdict.REPEATED)
+            case outcomes.Verdict.STORED | outcomes.Verdict.REPEATED:
+                return once.answer(tx, shown, now=now, replayed=verdict is outcomes.Verdict.REPEATED)
             case _:
                 assert_never(verdict)
 
@@ -102,7 +102,7 @@ async def heartbeat(
 
     def write(tx: Session) -> schemas.Trial:
         found = studies.find(tx, study, lock=True)
-        trial, runs = trials.extend(tx, found, number, None if body is None else body.lease_s, now=now)
+        trial, runs = leases.extend(tx, found, number, None if body is None else body.lease_s, now=now)
         shown = answers.trial(trial, found)
         if not runs:
             raise OutcomeConflict(

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from geodrome_service.store.tables import Event, Study, Trial
+from geodrome_service.store.tables import Event, Study, Trial, table_of
+
+_INSERT = insert(table_of(Event))
 
 
 def record(
@@ -17,10 +19,15 @@ def record(
 ) -> None:
     """Notes what happened to a study, or to one of its trials; the caller holds the study's lock."""
     study.last_event += 1
-    number = None if trial is None else trial.number
-    session.add(
-        Event(study_serial=study.serial, position=study.last_event, number=number, at=now, kind=kind, details=details)
-    )
+    row = {
+        "study_serial": study.serial,
+        "position": study.last_event,
+        "number": None if trial is None else trial.number,
+        "at": now,
+        "kind": kind,
+        "details": details,
+    }
+    session.execute(_INSERT, row)
 
 
 def page(session: Session, study: Study, *, after: int, limit: int) -> Sequence[Event]:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from geodrome_service.store import counting
 from geodrome_service.store.canonical import canonical_json
-from geodrome_service.store.tables import Event, Study, Trial, UtcDateTime
+from geodrome_service.store.tables import Event, Study, Trial, UtcDateTime, table_of
 
 FORMAT = "geodrome-study"
 VERSION = 1
@@ -65,7 +65,7 @@ def digest(session: Session, study: Study) -> str:
 
 def definition(session: Session, study: Study) -> Record:
     """The study's own row, with how many trials there are by state, and how many events."""
-    table = _table(Study)
+    table = table_of(Study)
     row = session.execute(select(*(table.c[name] for name in DEFINITION)).where(table.c.serial == study.serial)).one()
     counts = {state.value: count for state, count in counting.counts(study).items()}
     return {**_record(table, row), "counts": counts, "last_event": study.last_event}
@@ -73,12 +73,12 @@ def definition(session: Session, study: Study) -> Record:
 
 def trials(session: Session, study: Study) -> Iterator[Record]:
     """The trials by number."""
-    return _rows(session, _table(Trial), "number", study)
+    return _rows(session, table_of(Trial), "number", study)
 
 
 def events(session: Session, study: Study) -> Iterator[Record]:
     """The events by position."""
-    return _rows(session, _table(Event), "position", study)
+    return _rows(session, table_of(Event), "position", study)
 
 
 def metric_names(session: Session, study: Study) -> list[str]:
@@ -96,9 +96,9 @@ def add(session: Session, study: Record, trials: Iterable[Record], events: Itera
     """
     columns = {name: study[name] for name in DEFINITION}
     row = {**columns, **study["counts"], "last_event": study["last_event"]}
-    session.execute(insert(_table(Study)), [_row(_table(Study), row)])
+    session.execute(insert(table_of(Study)), [_row(table_of(Study), row)])
     added = session.scalars(select(Study).where(Study.id == study["id"])).one()
-    for table, records in ((_table(Trial), trials), (_table(Event), events)):
+    for table, records in ((table_of(Trial), trials), (table_of(Event), events)):
         for page in _pages(records):
             session.execute(insert(table), [{"study_serial": added.serial, **_row(table, record)} for record in page])
     return added
@@ -110,12 +110,6 @@ def counted(trials: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     for trial in trials:
         counts[trial["state"]] += 1
     return counts
-
-
-def _table(kind: type[Study | Trial | Event]) -> Table:
-    table = kind.__table__
-    assert isinstance(table, Table)
-    return table
 
 
 def _rows(session: Session, table: Table, key: str, study: Study) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from geodrome.errors import StudyClosed, StudyExists, StudyNotFound
 from geodrome.schemas import StudyState, TrialState
-from sqlalchemy import ScalarSelect, Select, case, delete, func, select
+from sqlalchemy import ScalarSelect, Select, bindparam, case, delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
@@ -19,6 +19,22 @@ from geodrome_service.store.tables import Event, Study, SuggestLease, Trial, Wai
 
 COLUMNS = {"metadata": "user_metadata"}
 """Fields whose attribute has another name."""
+
+
+def _locked(query: Select[Study]) -> Select[Study]:
+    return query.with_for_update(of=Study).execution_options(populate_existing=True)
+
+
+# Statements that are made once: making one costs as much as running it.
+# A name may be spelled like another study's id; the id goes first.
+_FIND = (
+    select(Study)
+    .where((Study.id == bindparam("wanted")) | (Study.name == bindparam("wanted")))
+    .order_by(case((Study.id == bindparam("wanted"), 0), else_=1))
+    .limit(1)
+)
+_FIND_AND_LOCK = _locked(_FIND)
+_LOCK = _locked(select(Study).where(Study.serial == bindparam("serial")))
 
 
 def create(session: Session, definition: Mapping[str, Any], *, load: bool, now: datetime) -> tuple[Study, bool]:
@@ -99,10 +115,7 @@ def find(session: Session, name_or_id: str, *, lock: bool = False) -> Study:
     """
     if "\0" in name_or_id:  # no database stores that in a text
         raise StudyNotFound(f"no study has the name or id {name_or_id!r}")
-    # A name may be spelled like another study's id; the id goes first.
-    wanted = select(Study).where((Study.id == name_or_id) | (Study.name == name_or_id))
-    wanted = wanted.order_by(case((Study.id == name_or_id, 0), else_=1)).limit(1)
-    study = session.scalars(_locked(wanted) if lock else wanted).first()
+    study = session.scalars(_FIND_AND_LOCK if lock else _FIND, {"wanted": name_or_id}).first()
     if study is None:
         raise StudyNotFound(f"no study has the name or id {name_or_id!r}")
     return study
@@ -136,14 +149,10 @@ def locked(session: Session, serial: int) -> Study:
     Raises:
         StudyNotFound: It was deleted meanwhile.
     """
-    study = session.scalars(_locked(select(Study).where(Study.serial == serial))).first()
+    study = session.scalars(_LOCK, {"serial": serial}).first()
     if study is None:
         raise StudyNotFound("the study was deleted")
     return study
-
-
-def _locked(query: Select[Study]) -> Select[Study]:
-    return query.with_for_update(of=Study).execution_options(populate_existing=True)
 
 
 def page(

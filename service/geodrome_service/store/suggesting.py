@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
-from geodrome_service.store.tables import Study, SuggestLease, WaitingAsk
+from geodrome_service.store.tables import Study, SuggestLease, WaitingAsk, table_of
 
 LEASE = timedelta(seconds=15)
 
@@ -23,6 +23,11 @@ LARGEST_BATCH = 32
 """Suggestions computed at once; more are left to the next batch."""
 
 WAIT = timedelta(seconds=90)  # longer than an ask may wait, so that its repeat finds it counted
+
+_ASKS = table_of(WaitingAsk)
+_FORGET = delete(_ASKS).where(
+    _ASKS.c.study_serial == bindparam("serial"), _ASKS.c.asker.in_(bindparam("askers", expanding=True))
+)
 
 
 def wait(session: Session, study: Study, asker: str, count: int, *, now: datetime) -> None:
@@ -46,9 +51,7 @@ def number_waiting(session: Session, *, now: datetime) -> int:
 
 def wait_no_more(session: Session, study: Study, askers: Iterable[str]) -> None:
     """Forgets asks: they have their trials, or these are in the queue."""
-    session.execute(
-        delete(WaitingAsk).where(WaitingAsk.study_serial == study.serial, WaitingAsk.asker.in_(list(askers)))
-    )
+    session.execute(_FORGET, {"serial": study.serial, "askers": list(askers)})
 
 
 def give_up(session: Session, study: Study, asker: str, count: int, *, now: datetime) -> None:
