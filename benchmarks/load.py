@@ -6,6 +6,8 @@ Each client is a process that asks for a point and tells its cost, again and aga
 trials already. Nobody fits a model: Geodrome's points are those of a large initial design, Optuna's come from its
 ``RandomSampler`` through ``RDBStorage``. Rates are pairs per second of all clients together; latencies are those of one
 pair, in milliseconds. ``growth_100_to_10000`` is Geodrome's rate at 100 trials over that at 10,000, the worst of all.
+The rows ``bare`` are of a server that repeats one answer and does nothing else: over HTTP, with these clients beside it
+on the same processors, no service is faster.
 
 PostgreSQL is that of ``GEODROME_TEST_POSTGRES``, or on 127.0.0.1:5432. Optuna is left out where it is not installed; an
 environment of their own is best:
@@ -22,10 +24,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice, product
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
+import bare
 import geodrome
 import report
 import servers
@@ -38,6 +42,7 @@ SECONDS, QUICK_SECONDS = 10.0, 3.0
 
 DIM = 6
 SPACE = geodrome.Euclidean(dim=DIM, bounds=((-1.0, 1.0),) * DIM)
+STUDY = "load"
 SIZE = 100_000
 """Of the initial design: larger than all that is asked."""
 
@@ -68,8 +73,12 @@ def main() -> None:
 
 def measured(kind: str, trials: list[int], clients: list[int], seconds: float) -> Iterator[dict[str, Any]]:
     """A row for each method, size of study and number of clients; printed, too, as soon as it is there."""
-    methods = {"geodrome": geodrome_study} | ({"optuna": optuna_study} if importlib.util.find_spec("optuna") else {})
+    methods = {"geodrome": geodrome_study, "bare": bare_study}
+    if importlib.util.find_spec("optuna"):
+        methods["optuna"] = optuna_study
     for (method, prepare), count in product(methods.items(), trials):
+        if method == "bare" and (kind, count) != (servers.DATABASES[0], trials[0]):
+            continue  # it has no database and no trials
         for number in clients:
             with servers.empty_database(kind) as database, prepare(database, count) as connect:
                 times = run(connect, number, seconds)
@@ -89,25 +98,40 @@ def measured(kind: str, trials: list[int], clients: list[int], seconds: float) -
 @contextmanager
 def geodrome_study(database: str, count: int) -> Iterator[Callable[[], Pair]]:
     """A server with a study of ``count`` trials, and how a client connects to it."""
+    with filled_server(database, count) as url:
+        yield partial(geodrome_pair, url)
+
+
+@contextmanager
+def bare_study(database: str, count: int) -> Iterator[Callable[[], Pair]]:
+    """A server that repeats what a real one says, and how the same client connects to it."""
+    with filled_server(database, count) as url, bare.bare_server(url, STUDY) as repeating:
+        yield partial(geodrome_pair, repeating)
+
+
+@contextmanager
+def filled_server(database: str, count: int) -> Iterator[str]:
+    """The URL of a server with a study of ``count`` trials."""
     with servers.server(database) as server:
         with geodrome.Client(server.url) as client:
-            study = client.create_study("load", space=SPACE, initial_design={"size": SIZE})
+            study = client.create_study(STUDY, space=SPACE, initial_design={"size": SIZE})
             known = ({"point": point(), "cost": random.random()} for _ in range(count))
             while batch := list(islice(known, BATCH)):
                 study.add_all(batch)
             warm_up(study)
+        yield server.url
 
-        def connect() -> Pair:
-            study = geodrome.Client(server.url).study("load")
 
-            def pair() -> None:
-                trial = study.ask()
-                assert trial.record.origin.kind == "initial"
-                trial.tell(cost=cost(trial.point))
+def geodrome_pair(url: str) -> Pair:
+    """How a client of the study makes a pair."""
+    study = geodrome.Client(url).study(STUDY)
 
-            return pair
+    def pair() -> None:
+        trial = study.ask()
+        assert trial.record.origin.kind == "initial"
+        trial.tell(cost=cost(trial.point))
 
-        yield connect
+    return pair
 
 
 def warm_up(study: geodrome.Study) -> None:
@@ -130,7 +154,7 @@ def optuna_study(database: str, count: int) -> Iterator[Callable[[], Pair]]:
             url, engine_kwargs={"connect_args": {"timeout": 60}} if "sqlite" in url else None
         )
         return optuna.create_study(
-            storage=storage, study_name="load", sampler=optuna.samplers.RandomSampler(), load_if_exists=True
+            storage=storage, study_name=STUDY, sampler=optuna.samplers.RandomSampler(), load_if_exists=True
         )
 
     study = load()

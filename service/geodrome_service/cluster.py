@@ -18,7 +18,7 @@ from distributed.security import Security
 from geodrome.errors import ComputeUnavailable
 
 from geodrome_service import logs
-from geodrome_service.compute import Pool
+from geodrome_service.compute.pool import Pool
 from geodrome_service.settings import Settings
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")

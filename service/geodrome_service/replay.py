@@ -16,7 +16,7 @@ from geodrome_core import PointError
 from sqlalchemy.orm import Session
 
 from geodrome_service.api.questions import question
-from geodrome_service.compute import Question, Suggestion
+from geodrome_service.compute.questions import Question, Suggestion
 from geodrome_service.store import history, past, portable, studies
 from geodrome_service.store.database import Database
 from geodrome_service.store.portable import Record

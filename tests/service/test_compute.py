@@ -13,7 +13,6 @@ from geodrome_core import History, Problem, space_from_spec, suggest
 from geodrome_service.store import studies
 from geodrome_service.store.database import Database, database_url
 from geodrome_service.store.tables import Trial
-from sqlalchemy import select
 
 from tests.service.histories import fill
 
@@ -87,7 +86,7 @@ def test_a_suggestion_can_be_computed_again_to_the_last_digit(lab, running_serve
     database = Database(database_url(running_server.database))
     with database.read() as session:
         study = studies.find(session, lab.name)
-        recipe = session.scalars(select(Trial.recipe).where(Trial.study_serial == study.serial)).all()[-1]
+        recipe = session.get_one(Trial, (study.serial, suggested["number"])).recipe
     database.close()
     torch.set_num_threads(1)
     space = space_from_spec(study.space)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 
 import pytest
 from geodrome_service.store import history, studies
@@ -11,6 +12,8 @@ from geodrome_service.store import history, studies
 from tests.service.histories import fill
 
 NUMBERS = random.Random(0)
+
+WAIT_S = 30
 
 
 def own(count: int) -> dict:
@@ -41,14 +44,26 @@ def test_a_large_design_computes_a_few_points_ahead_that_the_next_asks_get(large
 
     first = lab.ask()
     ahead = lab.show()["counts"]["queued"]
-    others = [lab.ask() for _ in range(4)]
+    others = [lab.ask() for _ in range(6)]
 
-    assert ahead == 2, "64 points are known, and one in 32 is computed ahead"
+    assert ahead == 4, "of 64 known points, 32 are more than a small design has, and one in 8 is computed ahead"
     points = [tuple(trial["point"]) for trial in (first, *others)]
     assert {trial["origin"]["kind"] for trial in (first, *others)} == {"initial"}
-    assert [trial["number"] for trial in (first, *others)] == [65, 66, 67, 68, 69]
-    assert len(set(points)) == 5
-    assert first["origin"]["seed"] == others[0]["origin"]["seed"] != others[2]["origin"]["seed"]
+    assert [trial["number"] for trial in (first, *others)] == list(range(65, 72))
+    assert len(set(points)) == 7
+    assert first["origin"]["seed"] == others[3]["origin"]["seed"] != others[4]["origin"]["seed"]
+
+
+def test_the_queue_of_a_large_design_is_filled_before_anybody_waits(large):
+    lab = large()
+    numbers = [lab.ask()["number"] for _ in range(4)]
+    assert numbers == [65, 66, 67, 68], "one of the four points that were computed ahead is left"
+
+    deadline = time.monotonic() + WAIT_S
+    while (queued := lab.show()["counts"]["queued"]) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    assert queued == 4
 
 
 def test_nothing_is_computed_ahead_that_the_budget_does_not_pay_for(large):

@@ -207,6 +207,21 @@ def test_the_result_of_a_first_attempt_withdraws_the_repeat_of_its_repeat(bench)
     assert bench.states() == ["failed", "lost", "lost"]
 
 
+def test_a_result_in_time_withdraws_the_second_repeat_of_a_trial_that_was_lost_twice(bench):
+    bench.ask("a")
+    bench.later()
+    bench.ask("b")
+    leases.extend(bench.session, bench.study, 2, 600, now=bench.now)
+    leases.extend(bench.session, bench.study, 1, LEASE_S, now=bench.now)
+    bench.later()
+    assert bench.states() == ["lost", "running", "queued"]
+
+    bench.tell(2)
+
+    assert bench.states() == ["lost", "completed", "lost"]
+    assert bench[2].flags == []
+
+
 def test_an_abandoned_point_is_never_offered_again(bench):
     bench.ask()
     bench.later()

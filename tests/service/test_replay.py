@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from geodrome_service.compute import Question, Suggestion, suggestions
+from geodrome_service.compute.questions import Question, Suggestion
+from geodrome_service.compute.tasks import suggestions
 from geodrome_service.replay import Difference, replay
 from geodrome_service.store import studies
 from geodrome_service.store.database import Database, database_url

@@ -20,7 +20,7 @@ import pytest
 import trustme
 from geodrome.errors import ComputeUnavailable
 from geodrome_service.cli import settings_of
-from geodrome_service.compute import VERSION, OtherVersionError, Pool, same_version
+from geodrome_service.compute.pool import VERSION, OtherVersionError, Pool, same_version
 from typer import BadParameter
 
 from tests.service.conftest import SPACE

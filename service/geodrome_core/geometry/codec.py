@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -122,12 +123,12 @@ class BoxCodec(Codec):
     def row(self, point: Any) -> Tensor:
         """Position in the unit box."""
         values = torch.tensor([point] if self.scalar else point, dtype=torch.float64)
-        low, span = self._frame()
+        low, span = self._frame
         return (self._warp(values) - low) / span
 
     def write(self, row: Tensor) -> Any:
         """Natural units, pulled to where a float32 is still within the bounds."""
-        low, span = self._frame()
+        low, span = self._frame
         warped = low + span * row
         values = (torch.exp(warped) if self.scale == "log" else warped).tolist()
         if self.bounds is not None:
@@ -145,7 +146,9 @@ class BoxCodec(Codec):
     def _warp(self, values: Tensor) -> Tensor:
         return torch.log(values) if self.scale == "log" else values
 
+    @cached_property
     def _frame(self) -> tuple[Tensor, Tensor]:
+        """Where the unit box begins, and how long it is."""
         if self.bounds is None:
             return torch.zeros(self.dim, dtype=torch.float64), torch.ones(self.dim, dtype=torch.float64)
         ends = self._warp(torch.tensor(self.bounds, dtype=torch.float64))
@@ -160,6 +163,7 @@ def pulled_inside(value: float, low: float, high: float) -> float:
     return min(max(value, inner_low), inner_high)
 
 
+@lru_cache(maxsize=4096)
 def _float32_inside(bound: float, direction: int) -> float:
     """The float32 nearest to ``bound`` on its inner side: above a lower bound (+1), below an upper one (-1)."""
     exact = torch.tensor(bound, dtype=torch.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
@@ -28,7 +29,7 @@ from geodrome_service.api.bodies import JsonRoute
 from geodrome_service.api.dependencies import Store, in_transaction
 from geodrome_service.api.once import Once, OnceOnly
 from geodrome_service.api.problems import responses
-from geodrome_service.api.suggestions import Computing
+from geodrome_service.api.suggestions import Computing, is_low
 from geodrome_service.store import leases, studies, suggesting
 
 router = APIRouter(prefix="/v1/studies", tags=["trials"], route_class=JsonRoute)
@@ -40,6 +41,19 @@ NOT_READY = {
     "headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}},
     "content": {"application/json": {"schema": {"type": "object", "properties": {"detail": {"type": "string"}}}}},
 }
+
+
+@dataclass(frozen=True)
+class Handed:
+    """Trials that were handed out.
+
+    Attributes:
+        answer: The answer that has them.
+        low: Serial of the study if its queue should be filled before anybody waits.
+    """
+
+    answer: Response
+    low: int | None
 
 
 @router.post(
@@ -78,8 +92,10 @@ async def ask(
     deadline = clock.time() + wish.wait_s
     while True:
         handed = await run_in_threadpool(in_transaction, store, lambda tx: _hand_out(tx, study, wish, once, form))
-        if isinstance(handed, Response):
-            return handed
+        if isinstance(handed, Handed):
+            if handed.low is not None:
+                computing.prepare(handed.low)
+            return handed.answer
         job = computing.job(handed.study_serial)
         await asyncio.wait({job}, timeout=deadline - clock.time())
         if not job.done() or await request.is_disconnected():
@@ -100,9 +116,9 @@ def _give_up(tx: Session, *, missing: leases.Missing, once: Once) -> None:
 
 def _hand_out(
     tx: Session, name_or_id: str, wish: schemas.Ask, once: Once, form: schemas.FormQuery
-) -> Response | leases.Missing:
+) -> Handed | leases.Missing:
     if (earlier := once.earlier(tx)) is not None:
-        return earlier
+        return Handed(earlier, low=None)
     now = datetime.now(UTC)
     study = studies.find(tx, name_or_id, lock=True)
     if form != answers.AS_IT_IS:
@@ -113,4 +129,5 @@ def _hand_out(
         suggesting.wait(tx, study, once.asker, handed.count, now=now)
         return handed
     suggesting.wait_no_more(tx, study, [once.asker, suggesting.SOMEBODY])
-    return once.answer(tx, schemas.Trials(trials=[answers.trial(row, study, form) for row in handed]), now=now)
+    answer = once.answer(tx, schemas.Trials(trials=[answers.trial(row, study, form) for row in handed]), now=now)
+    return Handed(answer, low=study.serial if is_low(study) else None)

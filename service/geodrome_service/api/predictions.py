@@ -21,7 +21,7 @@ from geodrome_service.api.bodies import JsonRoute
 from geodrome_service.api.dependencies import Store
 from geodrome_service.api.problems import responses
 from geodrome_service.api.questions import question
-from geodrome_service.compute import Question
+from geodrome_service.compute.questions import Question
 from geodrome_service.store import history, studies
 from geodrome_service.store.database import Database
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geodrome_service.compute import Question
+from geodrome_service.compute.questions import Question
 from geodrome_service.store.history import Observations
 from geodrome_service.store.tables import Json, Study
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from geodrome.errors import ComputeUnavailable
 
-from geodrome_service.compute import Pool, Question
+from geodrome_service.compute.pool import Pool
+from geodrome_service.compute.questions import Question
 
 KEPT = 256  # studies whose recommendation is remembered
 LONGEST_WAIT_S = 30.0

@@ -32,7 +32,8 @@ from sqlalchemy.orm import Session
 from geodrome_service.api.dependencies import in_transaction
 from geodrome_service.api.metrics import Metrics
 from geodrome_service.api.questions import question
-from geodrome_service.compute import Pool, Question, Suggestion
+from geodrome_service.compute.pool import Pool
+from geodrome_service.compute.questions import Question, Suggestion
 from geodrome_service.store import counting, history, queueing, studies, suggesting
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
@@ -43,8 +44,14 @@ GATHER_S = 0.02
 POLL_S = 0.1
 """How often a job looks whether another process is done."""
 
-AHEAD = 32
-"""One in so many points of a design is computed ahead."""
+LARGE = 32
+"""From so many known points on, a design is large."""
+
+AHEAD = 8
+"""A point is computed ahead for each so many that a large design has more."""
+
+LARGEST_STOCK = 128
+"""Points that are computed ahead at most."""
 
 log = logging.getLogger("geodrome.service")
 
@@ -102,6 +109,11 @@ class Suggestions:
             self._jobs[study_serial] = job
         return job
 
+    def prepare(self, study_serial: int) -> None:
+        """Lets a job begin for which nobody waits."""
+        if not self._closed:
+            self.job(study_serial)
+
     async def close(self) -> None:
         """Ends all jobs; whoever waits for one learns that the service is stopping."""
         self._closed = True
@@ -156,7 +168,7 @@ class Suggestions:
         """Takes the lease if there is anything to compute."""
         with self._database.write.begin() as session:
             study, now = studies.locked(session, study_serial), datetime.now(UTC)
-            if _missing(session, study, now) <= 0:
+            if _due(session, study, now) <= 0:
                 return Turn.NOBODYS
             return Turn.OURS if suggesting.take(session, study, self._holder, now=now) else Turn.THEIRS
 
@@ -169,12 +181,11 @@ class Suggestions:
         with self._database.read.begin() as session:
             study, now = session.get_one(Study, study_serial), datetime.now(UTC)
             start = history.latest_hyperparameters(session, study)
-            missing = _missing(session, study, now)
             # A point of the design keeps away from those before it, and a large design from the latest of them.
             latest = history.LATEST if counting.design_left(study) else None
             return Plan(
                 question=question(study, history.observations(session, study, latest=latest), start),
-                count=missing + _ahead(study, missing) if missing > 0 else 0,
+                count=_due(session, study, now),
                 seed=suggestion_seed(study.seed, history.next_number(session, study)),
                 after_event=study.last_event,
                 askers=tuple(suggesting.waiting(session, study, now=now)),
@@ -190,24 +201,28 @@ async def suggestions(request: Request) -> Suggestions:
 Computing = Annotated[Suggestions, Depends(suggestions)]
 
 
-def _missing(session: Session, study: Study, now: datetime) -> int:
-    """How many suggestions are missing that the budget pays for."""
-    missing = sum(suggesting.waiting(session, study, now=now).values()) - study.queued
-    missing = min(missing, suggesting.LARGEST_BATCH)
+def is_low(study: Study) -> bool:
+    """Whether it is time to compute points of a large initial design although nobody waits for them yet."""
+    return study.queued * 2 < _stock(study)
+
+
+def _due(session: Session, study: Study, now: datetime) -> int:
+    """How many suggestions to compute now, as far as the budget pays for them; 0 or less for none."""
+    missing = min(sum(suggesting.waiting(session, study, now=now).values()) - study.queued, suggesting.LARGEST_BATCH)
+    stock = _stock(study)
+    due = missing + stock if missing * 2 > -stock else 0
+    due = max(missing, min(due, counting.design_left(study)))
     room = counting.room(study)
-    return missing if room is None else min(missing, room)
+    return due if room is None else min(due, room)
 
 
-def _ahead(study: Study, missing: int) -> int:
-    """How many points of a large initial design are computed before anybody waits for them.
+def _stock(study: Study) -> int:
+    """How many points of a large initial design stand in the queue before anybody waits for them.
 
     They depend on no cost. The more there are, the longer one computation takes, and the more it computes.
     """
     known = counting.count(study, *counting.SPENT, *counting.RESERVED)
-    limits = [known // AHEAD, suggesting.LARGEST_BATCH - missing, counting.design_left(study) - missing]
-    if (room := counting.room(study)) is not None:
-        limits.append(room - missing)
-    return max(0, min(limits))
+    return max(0, min((known - LARGE) // AHEAD, LARGEST_STOCK)) if counting.design_left(study) else 0
 
 
 def _take(session: Session, study_serial: int, holder: str) -> None:

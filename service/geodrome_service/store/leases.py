@@ -112,7 +112,7 @@ def hand_out(session: Session, study: Study, order: Order, *, now: datetime) -> 
             raise StudyClosed(_spent(study))
     for trial in own:
         _lease(trial, order.lease_s, now=now)
-        events.record(session, study, "resumed", trial=trial, now=now, worker=order.worker)
+    events.record_all(session, study, "resumed", own, now=now, worker=order.worker)
     claimed = _claim(session, study, wanted, order, now=now)
     return [*own, *claimed]
 
@@ -181,8 +181,8 @@ def _claim(session: Session, study: Study, count: int, order: Order, *, now: dat
     trials = sorted(claimed, key=lambda trial: trial.number)
     counting.added(study, TrialState.QUEUED, -len(trials))
     counting.added(study, TrialState.RUNNING, len(trials))
+    events.record_all(session, study, "running", trials, now=now, worker=order.worker)
     for trial in trials:
-        events.record(session, study, "running", trial=trial, now=now, worker=order.worker)
         noting.note(session, Happening.HANDED_OUT, trial.origin["kind"])
     return trials
 

@@ -25,13 +25,15 @@ class Suggested:
 
 def enqueue(session: Session, study: Study, suggestions: Sequence[Suggested], *, now: datetime) -> None:
     """Puts suggestions at the end of the study's queue."""
-    number = history.next_number(session, study)
-    for offset, suggested in enumerate(suggestions):
-        trial = queued(study, number + offset, suggested.point, suggested.origin, now=now)
+    trials = []
+    for number, suggested in enumerate(suggestions, start=history.next_number(session, study)):
+        trial = queued(study, number, suggested.point, suggested.origin, now=now)
         trial.recipe = suggested.recipe
         add(session, study, trial)
-        events.record(session, study, "queued", trial=trial, now=now)
         noting.note(session, Happening.SUGGESTED, suggested.origin["kind"])
+        trials.append(trial)
+    session.flush()
+    events.record_all(session, study, "queued", trials, now=now)
 
 
 def queued(study: Study, number: int, point: Json, origin: Json, *, now: datetime) -> Trial:
