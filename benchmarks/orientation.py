@@ -21,8 +21,8 @@ import psutil
 import report
 from geodrome import Client
 from geodrome_robots.demo import best_so_far, random_search, server
-from geodrome_robots.orientation import Orientation
 from geodrome_robots.runner import open_study, run
+from geodrome_robots.tasks.orientation import Orientation
 from rich.console import Console
 from rich.table import Table
 

@@ -92,10 +92,13 @@ class Connection:
         given = {name: value for name, value in (params or {}).items() if value is not None}
         return self._call(self._http.build_request("GET", path, params=given), answer)
 
-    def post(self, path: str, answer: type[Answer], *, body: Mapping[str, Any]) -> Answer:
+    def post(
+        self, path: str, answer: type[Answer], *, body: Mapping[str, Any], params: Mapping[str, Any] | None = None
+    ) -> Answer:
         """What the service answers to ``body``, which takes effect once however often it has to be sent."""
         headers = {"Idempotency-Key": str(uuid.uuid4())}
-        return self._call(self._http.build_request("POST", path, json=dict(body), headers=headers), answer)
+        request = self._http.build_request("POST", path, json=dict(body), params=dict(params or {}), headers=headers)
+        return self._call(request, answer)
 
     def download(self, path: str, *, params: Mapping[str, Any]) -> bytes:
         """What stands at ``path``, as it is sent."""

@@ -107,9 +107,10 @@ class Study:
         record: The study as the service last showed it: definition, counts, best. ``refresh`` renews it.
     """
 
-    def __init__(self, connection: Connection, record: schemas.Study) -> None:
+    def __init__(self, connection: Connection, record: schemas.Study, *, form: schemas.FormQuery | None = None) -> None:
         self.record = record
         self._connection = connection
+        self._form = {} if form is None else form.model_dump(exclude_none=True)
         # The id never changes hands; a name could, once studies can be deleted.
         self._path = f"/v1/studies/{quote(record.id, safe='')}"
 
@@ -120,6 +121,32 @@ class Study:
     def name(self) -> str:
         """The study's unique name."""
         return self.record.name
+
+    def in_form(
+        self,
+        *,
+        representation: Literal["matrix", "quaternion"] | None = None,
+        order: Literal["wxyz", "xyzw"] | None = None,
+        unit: Literal["rad", "deg"] | None = None,
+        encoding: Literal["mandel", "voigt", "cholesky_lower"] | None = None,
+        model: Literal["lorentz", "poincare"] | None = None,
+    ) -> Study:
+        """The same study, whose points are told and given in another form, whatever that of its space is.
+
+        ``study.in_form(order="xyzw").ask()`` gives quaternions as ROS has them; what is told there is read so, too.
+
+        Args:
+            representation: Of rotations.
+            order: Of quaternions.
+            unit: Of angles.
+            encoding: Of positive definite matrices, as vectors.
+            model: Of hyperbolic space.
+
+        Raises:
+            InvalidRequest: By what uses it, if the study's space has no such points.
+        """
+        form = schemas.FormQuery(representation=representation, order=order, unit=unit, encoding=encoding, model=model)
+        return Study(self._connection, self.record, form=form)
 
     def refresh(self) -> Self:
         """Renews ``record``."""
@@ -151,7 +178,7 @@ class Study:
         # Less than the deadline, so that "not ready yet" arrives instead of a timeout.
         wait_s = min(LONGEST_WAIT_S, self._connection.timeout_s / 2)
         body = {"count": count, "worker": worker, "lease_s": lease_s, "wait_s": wait_s, "resume": resume}
-        answer = self._connection.post(f"{self._path}/ask", schemas.Trials, body=jsonable(body))
+        answer = self._connection.post(f"{self._path}/ask", schemas.Trials, body=jsonable(body), params=self._form)
         return [TrialHandle(self, record) for record in answer.trials]
 
     def tell(
@@ -178,7 +205,8 @@ class Study:
             "metrics": metrics,
             "metadata": metadata,
         }
-        return self._connection.post(f"{self._path}/trials/{number}/tell", schemas.Trial, body=jsonable(body))
+        path = f"{self._path}/trials/{number}/tell"
+        return self._connection.post(path, schemas.Trial, body=jsonable(body), params=self._form)
 
     def add(
         self,
@@ -221,7 +249,7 @@ class Study:
             "metadata": metadata,
             "skip_if_exists": skip_if_exists,
         }
-        return self._connection.post(f"{self._path}/trials", schemas.Trial, body=jsonable(body))
+        return self._connection.post(f"{self._path}/trials", schemas.Trial, body=jsonable(body), params=self._form)
 
     def add_all(self, trials: Sequence[Mapping[str, Any]]) -> list[schemas.Trial]:
         """Adds up to 1,000 points of one's own, all or none.
@@ -230,7 +258,8 @@ class Study:
             trials: The arguments of ``add``, by name.
         """
         body = {"trials": [dict(trial) for trial in trials]}
-        return self._connection.post(f"{self._path}/trials/batch", schemas.Trials, body=jsonable(body)).trials
+        path = f"{self._path}/trials/batch"
+        return self._connection.post(path, schemas.Trials, body=jsonable(body), params=self._form).trials
 
     def heartbeat(self, number: int, *, lease_s: float | None = None) -> schemas.Trial:
         """Extends the lease of a running trial; see ``TrialHandle.heartbeat``."""
@@ -267,8 +296,8 @@ class Study:
 
     def predict(self, points: Sequence[schemas.Point]) -> list[schemas.Prediction] | None:
         """What runs at points would cost, by the model; None while there is none."""
-        body = jsonable({"points": list(points)})
-        return self._connection.post(f"{self._path}/predict", schemas.Predictions, body=body).predictions
+        body, path = jsonable({"points": list(points)}), f"{self._path}/predict"
+        return self._connection.post(path, schemas.Predictions, body=body, params=self._form).predictions
 
     def model(self) -> schemas.FittedModel | None:
         """The model of the costs in natural units, and how far it can be trusted; None while there is none."""
@@ -301,7 +330,8 @@ class Study:
         Raises:
             TrialNotFound: The study has no trial of this number.
         """
-        return TrialHandle(self, self._connection.get(f"{self._path}/trials/{number}", schemas.Trial))
+        path = f"{self._path}/trials/{number}"
+        return TrialHandle(self, self._connection.get(path, schemas.Trial, params=self._form))
 
     def trials(
         self, *, state: schemas.TrialState | str | None = None, worker: str | None = None, after: int = 0
@@ -315,14 +345,14 @@ class Study:
         """
         cursor: int | None = after
         while cursor is not None:
-            params = {"state": state, "worker": worker, "after": cursor}
+            params = {**self._form, "state": state, "worker": worker, "after": cursor}
             page = self._connection.get(f"{self._path}/trials", schemas.TrialPage, params=params)
             yield from page.trials
             cursor = page.next_cursor
 
     def best(self) -> schemas.Best:
         """The best trial observed, and the point that the model recommends; each None while there is none."""
-        return self._connection.get(f"{self._path}/best", schemas.Best)
+        return self._connection.get(f"{self._path}/best", schemas.Best, params=self._form)
 
     def run(
         self,

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from geodrome_robots.conformance import RobotDefect, check_robot
+from geodrome_robots.journal import Journal
+from geodrome_robots.loop import Limits
+from geodrome_robots.opening import open_study
+from geodrome_robots.report import Finished, Noise, Report
 from geodrome_robots.robot import Infeasible, Measurement, Readiness, Robot, RobotFault
-from geodrome_robots.runner import Finished, Report, run
+from geodrome_robots.runner import run
+from geodrome_robots.stop import Stop, Stopped
 
 __all__ = [
     "Finished",
     "Infeasible",
+    "Journal",
+    "Limits",
     "Measurement",
+    "Noise",
     "Readiness",
     "Report",
     "Robot",
     "RobotDefect",
     "RobotFault",
+    "Stop",
+    "Stopped",
     "check_robot",
+    "open_study",
     "run",
 ]

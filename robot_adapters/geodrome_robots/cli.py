@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from geodrome_robots.runner import Report
+    from geodrome_robots.report import Report
 
 app = typer.Typer(help="Let a robot take part in a study.", no_args_is_help=True)
 
@@ -26,23 +26,39 @@ def run_robot(
     ] = None,
     study: Annotated[str | None, typer.Option(help="Made if there is none; the robot's name if not given.")] = None,
     trials: Annotated[int, typer.Option(min=1, help="How many to complete now.")] = 40,
-    worker: Annotated[
-        str | None, typer.Option(help="Who asks; coming back under the same name resumes its trial.")
+    worker: Annotated[str | None, typer.Option(help="Who asks; a name of its own if not given.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where the run ended that wrote the journal: tell, run, ask.")
+    ] = False,
+    journal: Annotated[
+        Path | None, typer.Option(help="Keeps results until the service has them; STUDY.journal if not given.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the study, if it is made.")] = 0,
     weights: Annotated[
-        str | None, typer.Option(help="Of the terms of the cost; the orientation task has balanced and printed.")
+        str | None, typer.Option(help="Of the terms of the cost; tasks of the paper have balanced and printed.")
     ] = None,
     deadline_s: Annotated[
         float | None, typer.Option(min=0.001, help="How long one trial may take, in seconds; longer ones have failed.")
     ] = None,
+    ready_s: Annotated[float, typer.Option(min=0.0, help="How long to wait for a robot that is not ready, s.")] = 60.0,
+    check_noise: Annotated[
+        bool, typer.Option(help="Measure the first point of a new study once more after the second.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Run a robot in a study: ask, evaluate, tell."""
+    """Run a robot in a study: ask, evaluate, tell.
+
+    Ctrl-C stops the robot and tells its trial as lost. Whatever ends the run, a result that the service may not have is
+    in the journal, and --resume tells it.
+    """
     from geodrome import Client, GeodromeError, RobotFault
 
+    from geodrome_robots.journal import Journal
+    from geodrome_robots.loop import Limits
+    from geodrome_robots.opening import open_study
     from geodrome_robots.registry import UnknownRobot, load
-    from geodrome_robots.runner import open_study, run
+    from geodrome_robots.runner import run
+    from geodrome_robots.signals import terminated_as_interrupt
 
     options = {} if weights is None else {"weights": weights}
     try:
@@ -50,10 +66,19 @@ def run_robot(
     except UnknownRobot as error:
         _stop(str(error), code=2)
     try:
-        with Client(url) as client:
+        with Client(url) as client, terminated_as_interrupt():
             loaded = open_study(client, robot, name=study or robot.name, seed=seed, if_exists="load")
-            console = Console(stderr=True)
-            report = run(robot, loaded, trials, worker=worker, console=console, deadline_s=deadline_s)
+            with Journal(journal or Path(f"{loaded.name}.journal"), worker=worker, resume=resume) as kept:
+                report = run(
+                    robot,
+                    loaded,
+                    trials,
+                    worker=kept.worker,
+                    journal=kept,
+                    limits=Limits(trial_s=deadline_s, ready_s=ready_s),
+                    check_noise=check_noise and not sum(dict(loaded.record.counts).values()),
+                    console=Console(stderr=True),
+                )
     except (GeodromeError, RobotFault, ValueError) as error:
         _stop(str(error))
     finally:
@@ -112,6 +137,9 @@ def _tell(report: Report, *, study: str) -> None:
 
     counts = ", ".join(f"{report.count(outcome)} {outcome}" for outcome in Outcome if report.count(outcome))
     typer.echo(f"study {study}: {counts or 'no trials'}{' (interrupted)' if report.interrupted else ''}")
+    if (noise := report.noise) is not None:
+        said = f"{noise.std:.3g} is the noise, going by two measurements" if noise.std else "the same to the last digit"
+        typer.echo(f"measured again: {noise.first:.6g} and, after another point, {noise.again:.6g}: {said}")
     if report.best is not None and report.best.measurement is not None:
         typer.echo(f"best cost {report.best.measurement.cost:.6g} at {json.dumps(report.best.point)}")
 
@@ -121,6 +149,7 @@ def _as_dict(report: Report, *, study: str) -> dict[str, Any]:
         "study": study,
         "interrupted": report.interrupted,
         "best": None if report.best is None else asdict(report.best),
+        "noise": None if report.noise is None else {**asdict(report.noise), "std": report.noise.std},
         "trials": [asdict(trial) for trial in report.trials],
     }
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from geodrome_robots.points import parse_space, point_faults, random_point
 from geodrome_robots.robot import Infeasible, Measurement, Readiness, Robot
+from geodrome_robots.stop import Stop
 
 MEMBERS = ("describe", "evaluate", "ready", "safe_stop", "close")
 DESCRIPTION = ("name", "version", "model", "parameters", "cost", "deterministic")
@@ -149,7 +150,7 @@ def _trial(robot: Robot, space: spaces.Space, point: Any, seed: int) -> tuple[Me
     """The measurement at ``point``, None if that is infeasible, and every rule that this trial breaks."""
     given = copy.deepcopy(point)
     try:
-        measurement = robot.evaluate(given, seed=seed)
+        measurement = robot.evaluate(given, seed=seed, stop=Stop())
     except Infeasible:
         measurement = None
     except Exception as error:  # noqa: BLE001 - whatever a stranger's robot raises is what this function reports

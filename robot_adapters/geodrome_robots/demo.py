@@ -5,24 +5,26 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 from geodrome import Client, Study, StudyExists
 from rich.console import Console
 from rich.progress import track
 
-from geodrome_robots.orientation import Orientation
+from geodrome_robots.opening import open_study
 from geodrome_robots.points import parse_space, random_point
+from geodrome_robots.report import Report
 from geodrome_robots.robot import Infeasible, Robot
-from geodrome_robots.runner import Report, open_study, run
+from geodrome_robots.runner import run
+from geodrome_robots.signals import terminated_as_interrupt
+from geodrome_robots.stop import Stop
+from geodrome_robots.tasks.orientation import Orientation
 
 START_TIMEOUT_S = 120.0  # a cold import of torch on a small machine takes most of a minute
 STOP_TIMEOUT_S = 20.0
@@ -76,7 +78,7 @@ def server(directory: Path) -> Iterator[str]:
     log = directory / "server.log"
     command = [sys.executable, "-m", "geodrome.cli", "serve", "--host", "127.0.0.1", "--port", "0"]
     command += ["--database", str(directory / "geodrome.db")]
-    with log.open("w") as output, _terminated_as_interrupt():
+    with log.open("w") as output, terminated_as_interrupt():
         # A session of its own: Ctrl-C is for the demo, which stops the server when the open trial is told.
         process = subprocess.Popen(  # noqa: S603 - our own program, no shell
             command,
@@ -106,7 +108,7 @@ def random_search(robot: Robot, trials: int, *, seed: int, console: Console | No
     numbered = list(enumerate(points, start=1))
     for number, point in track(numbered, "random search", console=console, disable=console is None):
         try:
-            costs.append(robot.evaluate(point, seed=number).cost)
+            costs.append(robot.evaluate(point, seed=number, stop=Stop()).cost)
         except Infeasible:
             costs.append(None)
     return costs
@@ -161,21 +163,6 @@ def _address(process: subprocess.Popen[bytes], log: Path) -> str:
 
 def _tail(log: Path) -> str:
     return "\n".join(log.read_text().splitlines()[-20:])
-
-
-@contextmanager
-def _terminated_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does, so that no server outlives a demo that is ended."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 def _print_best(console: Console, report: Report) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from geodrome_robots.robot import Robot
 
 ROBOTS: Mapping[str, str] = {
-    "orientation": "geodrome_robots.orientation:Orientation",
+    "orientation": "geodrome_robots.tasks.orientation:Orientation",
+    "orientation-appendix": "geodrome_robots.tasks.orientation:OrientationOfTheAppendix",
 }
 """Built-in robots; whoever starts the program may also name ``module:Class``."""
 

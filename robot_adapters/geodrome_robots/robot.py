@@ -8,7 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from geodrome import Infeasible, RobotFault
 
-__all__ = ["Infeasible", "Measurement", "Readiness", "Robot", "RobotFault"]
+from geodrome_robots.stop import Stop, Stopped
+
+__all__ = ["Infeasible", "Measurement", "Readiness", "Robot", "RobotFault", "Stop", "Stopped"]
 
 
 @dataclass(frozen=True)
@@ -67,16 +69,18 @@ class Robot(Protocol):
         """
         ...
 
-    def evaluate(self, point: Any, *, seed: int) -> Measurement:
+    def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
         """Run the robot once at ``point`` and measure.
 
         Args:
             point: A point of ``space`` in canonical form; not to be changed.
             seed: Where simulated noise comes from. A deterministic robot ignores it.
+            stop: Says when to break off. Whoever moves for long calls ``stop.check()`` between steps.
 
         Raises:
             Infeasible: It ran and the point is bad; the search learns from it.
             RobotFault: The lab broke; it says nothing about the point, which is offered again.
+            Stopped: By ``stop``.
         """
         ...
 

@@ -216,6 +216,27 @@ def test_a_point_off_its_manifold_is_refused_and_the_trial_stays_open(client, na
     assert study.trial(trial.number).record.state is TrialState.RUNNING
 
 
+def test_points_are_given_and_told_in_the_form_that_was_asked_for(client, name):
+    study = client.create_study(name, space=geodrome.Rotation())
+    ros = study.in_form(order="xyzw")
+
+    trial = ros.ask()
+    w, x, y, z = study.trial(1).point
+    ros.add([0.6, 0, 0, 0.8], cost=2.0)
+    executed = [0.0, 0.6, 0.0, 0.8]
+    told = trial.tell(cost=1.0, point=executed)
+
+    assert trial.point == [x, y, z, w]
+    assert trial.record.form.order == "xyzw"
+    assert told.point == ros.trial(1).point == ros.best().observed.point == executed
+    assert study.trial(1).point == [0.8, 0.0, 0.6, 0.0]
+    assert [trial.point for trial in ros.trials()] == [executed, [0.6, 0.0, 0.0, 0.8]]
+    assert [trial.point for trial in study.trials()][1] == [0.8, 0.6, 0.0, 0.0]
+    assert ros.predict([executed]) == study.predict([[0.8, 0.0, 0.6, 0.0]])
+    with pytest.raises(geodrome.InvalidRequest, match="model"):
+        study.in_form(model="poincare").ask()
+
+
 def test_a_tell_without_a_cost_is_refused_with_a_way_out(client, name):
     trial = client.create_study(name, space=LINE).ask()
 

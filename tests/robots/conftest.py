@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geodrome_robots.orientation import Orientation
 from geodrome_robots.robot import Measurement, Robot
+from geodrome_robots.stop import Stop
+from geodrome_robots.tasks.orientation import Orientation
 
 ROTATION = {"type": "rotation", "representation": "quaternion", "order": "wxyz"}
 
@@ -38,7 +39,7 @@ class Pointer(Robot):
             "deterministic": True,
         }
 
-    def evaluate(self, point: Any, *, seed: int) -> Measurement:
+    def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
         self.calls += 1
         self.before(self.calls)
         return Measurement(1 - abs(point[0]), metrics={"seed": seed})

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from geodrome import Client
 from geodrome_robots.cli import app
+from geodrome_robots.registry import ROBOTS
 from typer.testing import CliRunner
 
 
@@ -29,8 +30,8 @@ def test_list_as_json_holds_everything_the_robots_say(cli):
     result = cli.invoke(app, ["list", "--json"])
 
     listed = json.loads(result.stdout)
-    assert [robot["name"] for robot in listed] == ["orientation"]
-    assert listed[0]["class"] == "geodrome_robots.orientation:Orientation"
+    assert [robot["name"] for robot in listed] == list(ROBOTS)
+    assert listed[0]["class"] == "geodrome_robots.tasks.orientation:Orientation"
     assert listed[0]["space"]["order"] == "wxyz"
     assert listed[0]["description"]["deterministic"] is True
 

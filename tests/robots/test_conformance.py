@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from geodrome_robots.conformance import RobotDefect, check_robot
 from geodrome_robots.robot import Infeasible, Measurement, Readiness
+from geodrome_robots.stop import Stop
 
 GAIN = {"type": "real", "bounds": [0.0, 1.0]}
 PAIR = {"type": "product", "factors": {"rotation": {"type": "rotation"}, "gain": GAIN}}
@@ -27,7 +28,7 @@ def test_several_faults_are_told_at_once(pointer):
         def describe(self) -> dict[str, Any]:
             return {"name": "other", "version": "1", "cost": {"weights": {1, 2}}, "deterministic": "yes"}
 
-        def evaluate(self, point: Any, *, seed: int) -> Measurement:
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
             point[0] = 2.0
             return Measurement(float("nan"), metrics={"time_s": float("inf")}, executed=[2.0, 0.0, 0.0, 0.0])
 
@@ -77,8 +78,8 @@ def test_a_space_that_cannot_be_searched_is_found(pointer, space, told):
 
 def test_a_robot_that_only_says_that_it_is_deterministic_is_found(pointer):
     class Drifting(pointer):
-        def evaluate(self, point: Any, *, seed: int) -> Measurement:
-            return Measurement(super().evaluate(point, seed=seed).cost + 1e-15 * self.calls)
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
+            return Measurement(super().evaluate(point, seed=seed, stop=stop).cost + 1e-15 * self.calls)
 
     with pytest.raises(RobotDefect, match="it says that it is deterministic"):
         check_robot(Drifting())
@@ -128,7 +129,7 @@ def test_every_parameter_of_a_product_has_to_be_explained(pointer):
     class Pair(pointer):
         space = PAIR
 
-        def evaluate(self, point: Any, *, seed: int) -> Measurement:
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
             return Measurement(point["gain"])
 
     with pytest.raises(RobotDefect, match=r"does not explain the parameters \['gain'\]"):

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import roboticstoolbox as rtb
 from geodrome import Client, RobotFault
+from geodrome_robots.loop import Limits
 from geodrome_robots.robot import Measurement
 from geodrome_robots.runner import run
-from geodrome_robots.simulation import Arm, toolbox_model
+from geodrome_robots.stop import Stop
+from geodrome_robots.tasks.simulation import Arm, toolbox_model
 
 LIMITS = np.full(7, 2.0)
 
@@ -47,13 +49,13 @@ def test_a_simulation_that_takes_too_long_is_cut_and_told_as_failed(server, poin
     puma = rtb.models.DH.Puma560()
 
     class Stiff(pointer):
-        def evaluate(self, point: Any, *, seed: int) -> Measurement:
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
             puma.fdyn(60, puma.qn)
-            return super().evaluate(point, seed=seed)
+            return super().evaluate(point, seed=seed, stop=stop)
 
     with Client(server) as client:
         study = client.create_study(f"puma-{uuid4().hex}", space=pointer.space)
-        report = run(Stiff(), study, 1, deadline_s=0.2)
+        report = run(Stiff(), study, 1, limits=Limits(trial_s=0.2))
         [trial] = study.trials()
 
     assert report.trials[0].reason == "timeout: the trial took longer than 0.2 s"

@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 from geodrome import Client
 from geodrome_robots.demo import random_search
-from geodrome_robots.runner import open_study, run
+from geodrome_robots.opening import open_study
+from geodrome_robots.runner import run
 
 
 @pytest.mark.slow

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from geodrome_robots.orientation import Orientation, Weighting
 from geodrome_robots.registry import ROBOTS, UnknownRobot, load
 from geodrome_robots.robot import Robot
+from geodrome_robots.tasks.orientation import Orientation
 
 OWN = """
 from geodrome_robots import Measurement, Robot
@@ -17,7 +17,7 @@ class Spring(Robot):
     def describe(self):
         return {"name": "spring"}
 
-    def evaluate(self, point, *, seed):
+    def evaluate(self, point, *, seed, stop):
         return Measurement(point)
 
 class Brick:
@@ -37,7 +37,7 @@ def test_options_reach_the_class():
     robot = load("orientation", weights="printed")
 
     assert isinstance(robot, Orientation)
-    assert robot.weighting is Weighting.PRINTED
+    assert robot.weighting == "printed"
 
 
 @pytest.fixture

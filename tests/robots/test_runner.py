@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from geodrome import Client, Infeasible, InvalidCost, RobotFault, Study, StudyExists
+from geodrome import Client, Infeasible, InvalidCost, RobotFault, ServiceUnreachable, Study, StudyExists
 from geodrome.schemas import Outcome
-from geodrome_robots.orientation import Orientation
+from geodrome_robots.journal import Journal
+from geodrome_robots.loop import Limits
+from geodrome_robots.opening import open_study
 from geodrome_robots.robot import Measurement, Readiness
-from geodrome_robots.runner import open_study, run
+from geodrome_robots.runner import run
+from geodrome_robots.stop import Stop
+from geodrome_robots.tasks.orientation import Orientation
 from rich.console import Console
 
 
@@ -129,7 +134,7 @@ def test_an_error_in_the_robots_code_is_raised_after_the_trial_is_told_as_lost(p
 
 def test_a_cost_that_is_not_finite_is_raised_and_leaves_no_trial_running(pointer, new_study):
     class Broken(pointer):
-        def evaluate(self, point: Any, *, seed: int) -> Measurement:
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
             return Measurement(float("nan"))
 
     study = new_study()
@@ -141,7 +146,7 @@ def test_a_cost_that_is_not_finite_is_raised_and_leaves_no_trial_running(pointer
 
 def test_the_point_that_was_executed_is_stored(pointer, new_study):
     class Clipped(pointer):
-        def evaluate(self, point: Any, *, seed: int) -> Measurement:
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
             return Measurement(0.0, executed=[1.0, 0.0, 0.0, 0.0])
 
     study = new_study()
@@ -193,3 +198,100 @@ def test_a_study_keeps_what_its_robot_says_and_mixes_no_two_weightings(client):
     assert (study.record.space.frame, study.record.space.order) == ("panda_hand", "wxyz")
     with pytest.raises(StudyExists):
         open_study(client, Orientation("printed"), name=name, if_exists="load")
+
+
+def test_the_first_point_is_measured_again_after_the_second_and_a_second_cost_is_kept(pointer, new_study):
+    class Drifting(pointer):
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
+            return Measurement(super().evaluate(point, seed=seed, stop=stop).cost + 0.5 * self.calls)
+
+    study = new_study()
+
+    report = run(Drifting(), study, 3, check_noise=True)
+
+    trials = list(study.trials())
+    assert [trial.origin.kind for trial in trials] == ["initial", "initial", "told", "initial"]
+    assert trials[2].point == trials[0].point == report.noise.point
+    assert trials[2].cost == report.noise.again == pytest.approx(report.noise.first + 1.0)
+    assert report.noise.std == pytest.approx(1 / 2**0.5)
+
+
+def test_a_robot_that_measures_the_same_again_adds_nothing(pointer, new_study):
+    study = new_study()
+
+    report = run(pointer(), study, 3, check_noise=True)
+
+    assert report.noise.std == 0
+    assert len(list(study.trials())) == 3
+
+
+def test_a_trial_is_kept_for_as_long_as_the_robot_runs(pointer, new_study):
+    study = new_study(lease_s=1.0)
+
+    report = run(pointer(lambda _: time.sleep(2.5)), study, 1)
+
+    [trial] = study.trials()
+    assert (trial.state, trial.flags) == ("completed", [])
+    assert report.trials[0].number == 1
+
+
+def test_a_trial_that_a_person_abandons_meanwhile_is_broken_off(pointer, new_study):
+    class Patient(pointer):
+        def evaluate(self, point: Any, *, seed: int, stop: Stop) -> Measurement:
+            if seed == 1:
+                study.tell(1, outcome=Outcome.ABANDONED, reason="it is about to hit the table")
+                stop.wait(60)
+            return super().evaluate(point, seed=seed, stop=stop)
+
+    study = new_study(lease_s=0.6)
+    robot = Patient()
+
+    report = run(robot, study, 2)
+
+    assert [(trial.number, trial.outcome) for trial in report.trials] == [(1, "abandoned"), (2, "completed")]
+    assert "is abandoned" in report.trials[0].reason
+    assert robot.stops == 1
+    assert [trial.state for trial in study.trials()] == ["abandoned", "completed"]
+
+
+def test_a_robot_that_is_not_ready_is_waited_for(pointer, new_study):
+    class Starting(pointer):
+        def ready(self) -> Readiness:
+            return Readiness(is_ready=time.monotonic() > begin + 1, reason="it boots")
+
+    begin = time.monotonic()
+
+    report = run(Starting(), new_study(), 1, limits=Limits(ready_s=30))
+
+    assert report.count(Outcome.COMPLETED) == 1
+
+
+def test_a_result_that_could_not_be_told_is_told_by_the_next_run(pointer, new_study, tmp_path):
+    def goes_away(*_: Any, **__: Any) -> None:
+        raise ServiceUnreachable("the service has gone away")
+
+    study, robot, path = new_study(), pointer(), tmp_path / "pointer.journal"
+    told, study.tell = study.tell, goes_away
+    with Journal(path) as journal, pytest.raises(ServiceUnreachable):
+        run(robot, study, 1, worker=journal.worker, journal=journal)
+    assert [trial.state for trial in study.trials()] == ["running"]
+    study.tell = told
+
+    with Journal(path, resume=True) as journal:
+        run(robot, study, 1, worker=journal.worker, journal=journal)
+
+    assert [trial.state for trial in study.trials()] == ["completed", "completed"]
+    assert robot.calls == 2, "the point of trial 1 was run once"
+
+
+def test_an_interrupt_while_a_result_is_told_does_not_lose_it(pointer, new_study, tmp_path):
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    study, path = new_study(), tmp_path / "pointer.journal"
+    told, study.tell = study.tell, interrupted
+    with Journal(path) as journal:
+        report = run(pointer(), study, 1, journal=journal)
+        study.tell = told
+        assert report.interrupted
+        assert [result.number for result in journal.pending(study.record.id)] == [1]

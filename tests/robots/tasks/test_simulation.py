@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import roboticstoolbox as rtb
 from geodrome_robots.robot import Infeasible, RobotFault
-from geodrome_robots.simulation import (
+from geodrome_robots.tasks.simulation import (
     Arm,
     damped_pseudo_inverse,
     panda,

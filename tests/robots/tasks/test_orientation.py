@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 import roboticstoolbox as rtb
 from geodrome_robots.conformance import check_robot
-from geodrome_robots.orientation import WEIGHTS, Orientation, Weighting
 from geodrome_robots.points import parse_space, random_point
 from geodrome_robots.robot import Infeasible
+from geodrome_robots.stop import Stop
+from geodrome_robots.tasks.orientation import Orientation, OrientationOfTheAppendix
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 READY = np.array([0, -0.3, 0, -2.2, 0, 2, np.pi / 4])
 BEYOND_JOINT_4 = [0.8940237197296959, -0.03521894289080416, 0.3259800002722648, 0.3053166455416846]
+
+
+KINDS = [Orientation, OrientationOfTheAppendix]
 
 
 @pytest.fixture
@@ -26,19 +30,24 @@ def targets(generator) -> list[list[float]]:
     return [random_point(space, generator) for _ in range(30)]
 
 
-@pytest.fixture
-def metrics(orientation, targets) -> list[Mapping[str, float]]:
+def measured_by(robot, targets) -> list[Mapping[str, float]]:
     """What the arm measures at those of the targets that no joint limit forbids."""
     measured = []
     for target in targets:
         with contextlib.suppress(Infeasible):
-            measured.append(orientation.evaluate(target, seed=0).metrics)
+            measured.append(robot.evaluate(target, seed=0, stop=Stop()).metrics)
     return measured
 
 
-@pytest.mark.parametrize("weighting", list(Weighting))
-def test_it_keeps_the_rules_of_a_robot(weighting):
-    check_robot(Orientation(weighting))
+@pytest.fixture
+def metrics(orientation, targets) -> list[Mapping[str, float]]:
+    return measured_by(orientation, targets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighting", ["balanced", "printed"])
+def test_it_keeps_the_rules_of_a_robot(kind, weighting):
+    check_robot(kind(weighting))
 
 
 def test_the_arm_arrives_within_a_twentieth_of_a_degree(metrics):
@@ -51,7 +60,7 @@ def test_the_arm_arrives_within_a_twentieth_of_a_degree(metrics):
 def test_both_signs_of_a_quaternion_give_the_same_bits(orientation, targets):
     for target in targets[:3]:
         opposite = [-component for component in target]
-        assert orientation.evaluate(target, seed=0) == orientation.evaluate(opposite, seed=0)
+        assert orientation.evaluate(target, seed=0, stop=Stop()) == orientation.evaluate(opposite, seed=0, stop=Stop())
 
 
 def test_both_signs_give_the_same_bits_half_a_turn_from_the_start(orientation):
@@ -59,15 +68,17 @@ def test_both_signs_give_the_same_bits_half_a_turn_from_the_start(orientation):
     target = np.array([-start[1], start[0], -start[3], start[2]])  # orthogonal to the start
     assert abs(target @ start) < 1e-16
 
-    assert orientation.evaluate(target.tolist(), seed=0) == orientation.evaluate((-target).tolist(), seed=0)
+    assert orientation.evaluate(target.tolist(), seed=0, stop=Stop()) == orientation.evaluate(
+        (-target).tolist(), seed=0, stop=Stop()
+    )
 
 
 def test_a_trial_gives_the_same_bits_after_another_and_on_another_arm(orientation, targets):
-    first = orientation.evaluate(targets[0], seed=0)
-    orientation.evaluate(targets[1], seed=0)
+    first = orientation.evaluate(targets[0], seed=0, stop=Stop())
+    orientation.evaluate(targets[1], seed=0, stop=Stop())
 
-    assert orientation.evaluate(targets[0], seed=1) == first
-    assert Orientation().evaluate(targets[0], seed=0) == first
+    assert orientation.evaluate(targets[0], seed=1, stop=Stop()) == first
+    assert Orientation().evaluate(targets[0], seed=0, stop=Stop()) == first
 
 
 @pytest.mark.parametrize(("weighting", "weights"), [("printed", (1.0, 1e-4, 1.0)), ("balanced", (1.0, 2e-3, 50.0))])
@@ -85,33 +96,49 @@ def test_the_cost_is_the_formula_at_a_posture_that_need_not_move(weighting, weig
         - weights[2] * model.manipulability(READY, method="yoshikawa", axes="trans") ** 2
     )
 
-    measured = Orientation(weighting).evaluate(q.tolist(), seed=0)
+    measured = Orientation(weighting).evaluate(q.tolist(), seed=0, stop=Stop())
 
     assert_allclose(measured.cost, expected, rtol=1e-9)
     assert measured.metrics["saturated_s"] == 0
 
 
+@pytest.mark.parametrize(("weighting", "weights"), [("printed", (1.0, 0.1, 1e-4)), ("balanced", (1.0, 1.4e-3, 0.03))])
+def test_the_cost_of_the_appendix_is_its_formula_at_a_posture_that_need_not_move(weighting, weights):
+    model = rtb.models.DH.Panda()
+    rotation = Rotation.from_matrix(model.fkine(READY).R)
+    linear = model.jacob0(READY)[:3]
+    expected = (
+        weights[0] * (rotation.inv() * Rotation.from_quat([0.8, 0.6, 0.0, 0.0], scalar_first=True)).magnitude() / 2
+        + weights[1] * np.sum(model.gravload(READY) ** 2)
+        + weights[2] * np.divide(*np.linalg.svd(linear)[1][[0, -1]]) ** 2
+    )
+
+    measured = OrientationOfTheAppendix(weighting).evaluate(
+        rotation.as_quat(scalar_first=True).tolist(), seed=0, stop=Stop()
+    )
+
+    assert_allclose(measured.cost, expected, rtol=1e-9)
+
+
 def test_the_preferred_orientation_has_next_to_no_orientation_term(orientation):
-    measured = orientation.evaluate([0.8, 0.6, 0, 0], seed=0)
+    measured = orientation.evaluate([0.8, 0.6, 0, 0], seed=0, stop=Stop())
 
     assert measured.metrics["orientation_1norm_rad"] < 1e-4
 
 
-def test_balanced_weights_give_the_three_terms_a_like_spread(metrics):
-    weights = WEIGHTS[Weighting.BALANCED]
+@pytest.mark.parametrize("kind", KINDS)
+def test_balanced_weights_give_the_three_terms_a_like_spread(kind, targets):
+    metrics = measured_by(kind(), targets)
 
-    spreads = [
-        weights.orientation * np.std([m["orientation_1norm_rad"] for m in metrics]),
-        weights.torque * np.std([m["torque_squared_N2m2"] for m in metrics]),
-        weights.manipulability * np.std([m["manipulability_det_m6"] for m in metrics]),
-    ]
+    spreads = [abs(weight) * np.std([m[name] for m in metrics]) for name, weight in kind().weights.items()]
 
+    assert len(spreads) == 3
     assert max(spreads) < 2 * min(spreads)
 
 
 def test_a_target_that_drives_a_joint_into_its_limit_is_infeasible(orientation):
     with pytest.raises(Infeasible, match=r"after 1\.13 s, joint 4 would go to"):
-        orientation.evaluate(BEYOND_JOINT_4, seed=0)
+        orientation.evaluate(BEYOND_JOINT_4, seed=0, stop=Stop())
 
 
 @pytest.mark.parametrize(
@@ -126,7 +153,7 @@ def test_a_target_that_drives_a_joint_into_its_limit_is_infeasible(orientation):
 )
 def test_what_is_no_orientation_is_refused(orientation, point, message):
     with pytest.raises(ValueError, match=message):
-        orientation.evaluate(point, seed=0)
+        orientation.evaluate(point, seed=0, stop=Stop())
 
 
 def test_it_describes_itself_without_the_toolbox():
@@ -136,7 +163,8 @@ def test_it_describes_itself_without_the_toolbox():
 
     assert "arm" not in vars(robot)
     assert json.loads(json.dumps(described)) == described
-    assert described["cost"]["weights"] == {"orientation": 1.0, "torque": 1e-4, "manipulability": 1.0}
+    assert list(described["cost"]["weights"].values()) == [1.0, 1e-4, -1.0]
+    assert described["cost"]["weights"].keys() == described["cost"]["terms"].keys()
     assert described["parameters"]["orientation"]["order"] == "wxyz"
     assert (described["time_step_s"], described["horizon_s"], described["deterministic"]) == (0.01, 2.0, True)
 
