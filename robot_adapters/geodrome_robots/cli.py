@@ -1,4 +1,4 @@
-"""``geodrome robot run | list`` and ``geodrome demo``; what takes long to import is imported where it is used."""
+"""``geodrome robot run | check | list`` and ``geodrome demo``; what is slow to import is imported where it is used."""
 
 from __future__ import annotations
 
@@ -89,6 +89,29 @@ def run_robot(
         _tell(report, study=loaded.name)
     if report.interrupted:
         raise typer.Exit(130)
+
+
+@app.command("check")
+def check(
+    name: Annotated[str, typer.Argument(help="A built-in robot, or your own as module:Class.")],
+    *,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random points that are tried.")] = 0,
+) -> None:
+    """Run a robot a few times without any service, and tell every rule that it breaks."""
+    from geodrome_robots.conformance import RobotDefect, check_robot
+    from geodrome_robots.registry import UnknownRobot, load
+
+    try:
+        robot = load(name)
+    except UnknownRobot as error:
+        _stop(str(error), code=2)
+    try:
+        check_robot(robot, seed=seed)
+    except RobotDefect as error:
+        _stop(str(error))
+    finally:
+        robot.close()
+    typer.echo(f"{name} keeps every rule of a robot")
 
 
 @app.command("list")
