@@ -21,7 +21,9 @@ import psutil
 import report
 from geodrome import Client
 from geodrome_robots.demo import best_so_far, random_search, server
-from geodrome_robots.runner import open_study, run
+from geodrome_robots.opening import open_study
+from geodrome_robots.runner import run
+from geodrome_robots.stop import Stop
 from geodrome_robots.tasks.orientation import Orientation
 from rich.console import Console
 from rich.table import Table
@@ -43,7 +45,7 @@ def measure(
     """A row for each weighting, seed and method."""
     for weighting, seed in itertools.product(weightings, seeds):
         robot = Orientation(weighting)
-        robot.evaluate([1.0, 0.0, 0.0, 0.0], seed=0)  # makes the arm outside the timing
+        robot.evaluate([1.0, 0.0, 0.0, 0.0], seed=0, stop=Stop())  # makes the arm outside the timing
         searches = {
             "geodrome": partial(ask_and_tell, client, robot, trials, seed=seed),
             "random": partial(random_search, robot, trials, seed=seed),
