@@ -100,25 +100,30 @@ def test_on_the_sphere_q_and_its_negative_are_two_points(make_lab):
     assert observed(lab, q)["point"] != observed(lab, [-number for number in q])["point"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_position", [False, True], ids=["S3", "R3 x S3"])
 def test_suggestions_keep_their_norm(make_lab, with_position):
-    """L11, JuliaManifolds/Manopt.jl#306 and #67: iterates drifted to norms of 1.004 and 3.2."""
+    """L11, JuliaManifolds/Manopt.jl#306 and #67: iterates drifted to norms of 1.004 and 3.2.
+
+    Of 300 rounds, the last 40 are answered by the model.
+    """
     sphere = {"type": "sphere", "dim": 3}
     position = {"type": "euclidean", "dim": 3, "bounds": [[-1, 1]] * 3}
     product = {"type": "product", "factors": {"position": position, "q": sphere}}
-    lab = make_lab(space=product if with_position else sphere, initial_design={"size": 20})
+    lab = make_lab(space=product if with_position else sphere, initial_design={"size": 260})
 
     def q(trial):
         return trial["point"]["q"] if with_position else trial["point"]
 
     seen = []
-    for count in (20, 4, 4):
+    for count in (*[26] * 10, *[4] * 10):
         for trial in asked(lab, count):
             seen.append(q(trial))
             w, x, y, z = q(trial)
             lab.tell(trial["number"], cost=w * w + 2 * x * x + 3 * y * y - z * x)
 
-    assert lab.trials(limit=100)[-1]["origin"]["kind"] == "model"
+    assert len(seen) == 300
+    assert lab.trial(300)["origin"]["kind"] == "model"
     assert all(abs(math.hypot(*one) - 1) < 1e-12 for one in seen)
 
 
