@@ -14,6 +14,8 @@ from geodrome_robots.robot import Robot
 ROBOTS: Mapping[str, str] = {
     "orientation": "geodrome_robots.tasks.orientation:Orientation",
     "orientation-appendix": "geodrome_robots.tasks.orientation:OrientationOfTheAppendix",
+    "manipulability": "geodrome_robots.tasks.manipulability:Manipulability",
+    "manipulability-appendix": "geodrome_robots.tasks.manipulability:ManipulabilityOfTheAppendix",
 }
 """Built-in robots; whoever starts the program may also name ``module:Class``."""
 
