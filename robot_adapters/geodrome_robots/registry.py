@@ -14,6 +14,9 @@ from geodrome_robots.robot import Robot
 ROBOTS: Mapping[str, str] = {
     "orientation": "geodrome_robots.tasks.orientation:Orientation",
     "orientation-appendix": "geodrome_robots.tasks.orientation:OrientationOfTheAppendix",
+    "path-planning": "geodrome_robots.tasks.path_planning:PathPlanning",
+    "path-planning-nodes": "geodrome_robots.tasks.path_planning:PathPlanningNodes",
+    "path-planning-three": "geodrome_robots.tasks.path_planning:PathPlanningThree",
 }
 """Built-in robots; whoever starts the program may also name ``module:Class``."""
 
