@@ -121,12 +121,13 @@ def figures(points: np.ndarray) -> dict[str, float]:
     d, steps = distances(points, points), steps_between()
     ratio = (d / np.maximum(steps, 1))[steps > 0]
     scale = (ratio**2).sum() / ratio.sum()
-    ranks = [1 + np.sum(d[u, steps[u] > 1] < d[u, v]) for u, v in np.argwhere(steps == 1)]
-    precision = []
-    for u in range(len(points)):
-        order = np.argsort(d[u] + 1e9 * (steps[u] == 0))
-        places = 1 + np.flatnonzero(steps[u][order] == 1)
-        precision.append(np.mean(np.arange(1, len(places) + 1) / places))
+    ranks, precision = [], []
+    for of_node, away in zip(d, steps, strict=True):
+        neighbours = of_node[away == 1]
+        nearer = (of_node[away > 1, None] < neighbours).sum(0)
+        no_farther = [(of_node[some, None] <= neighbours).sum(0) for some in (away == 1, away > 0)]
+        ranks += (1 + nearer).tolist()
+        precision.append(np.mean(no_farther[0] / no_farther[1]))
     edges = d[steps == 1]
     return {
         "scale": float(scale),

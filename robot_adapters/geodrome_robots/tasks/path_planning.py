@@ -9,7 +9,7 @@ dist_g the distance from the first point of collision to the goal, 0 without a c
 branch. It is the path planning experiment of Jaquier et al. 2021, "Geometry-aware Bayesian Optimization in Robotics
 using Riemannian Matérn Kernels": a branch of 5 nodes, each a point of the hyperbolic plane H^2, into which the graph of
 the grid is embedded as by Nickel and Kiela 2018. The paper gives no start and goal, no bounds, no embedding and no way
-back to the grid, and its weights reward short ways through the obstacle; these are ours:
+back to the grid, and its weights seem exchanged; these are ours:
 
 - All 5 nodes are free, so the space is (H^2)^5; start and goal come on top. With ``path-planning-three`` they are two
   of the 5, and the space is (H^2)^3.
@@ -22,6 +22,9 @@ back to the grid, and its weights reward short ways through the obstacle; these 
   It costs what the paper says, and is not `Infeasible`.
 - dist_t goes on beyond a collision, as a planner measures: a branch that ended at the disc would cost less, the sooner
   it collides. How far a robot would get is a metric.
+- The printed weights, w_g = 1 and w_d = 25, reward collisions: one costs no more than 0.27 cells of length, so straight
+  through the disc (289.5) beats the shortest way round over nodes of the grid (291.5). ``swapped`` exchanges them.
+  ``balanced`` gives both terms a like spread over random points; its best branches are the same, and found sooner.
 """
 
 from __future__ import annotations
@@ -72,6 +75,7 @@ class PathPlanning(Task):
         "path_length_cells": "length of the branch from start to goal, also beyond a collision, cells",
     }
     weightings = {
+        # Over 3000 random branches the terms have standard deviations of 2.7 and 6.0; with three nodes, of 3.0 and 4.9.
         "balanced": {"collision_to_goal_cells": 2.0, "path_length_cells": 1.0},
         "swapped": {"collision_to_goal_cells": 25.0, "path_length_cells": 1.0},
         "printed": {"collision_to_goal_cells": 1.0, "path_length_cells": 25.0},
@@ -138,7 +142,7 @@ class PathPlanningNodes(PathPlanning):
     @staticmethod
     def decode(points: np.ndarray) -> np.ndarray:
         """The nodes of the grid that are nearest to points of the hyperboloid, (m, 3): (m, 2)."""
-        return grid()[distances(points, embedding()).argmin(1)]
+        return np.array(grid()[distances(points, embedding()).argmin(1)])
 
 
 def obstructed(path: np.ndarray) -> tuple[float, tuple[float, float] | None]:
