@@ -24,7 +24,7 @@ back to the grid, and its weights seem exchanged; these are ours:
   it collides. How far a robot would get is a metric.
 - The printed weights, w_g = 1 and w_d = 25, reward collisions: one costs no more than 0.27 cells of length, so straight
   through the disc (289.5) beats the shortest way round over nodes of the grid (291.5). ``swapped`` exchanges them.
-  ``balanced`` gives both terms a like spread over random points; its best branches are the same, and found sooner.
+  ``balanced`` gives both terms a like spread over random points; the best branches are those of ``swapped``.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ class PathPlanning(Task):
         "goal_cells": list(GOAL),
         "obstacle_center_cells": list(CENTER),
         "obstacle_radius_cells": OBSTACLE_RADIUS,
-        "decoding": "mean of the nodes of the grid, weighted with exp(-d^2 / (2 bandwidth^2))",
-        "bandwidth": BANDWIDTH,
+        "decoding": f"mean of the nodes of the grid, weighted with exp(-d^2 / (2 h^2)), h = {BANDWIDTH}",
         "on_collision": "part of the cost",
     }
 
@@ -134,10 +133,7 @@ class PathPlanningNodes(PathPlanning):
     """P1 on the nodes of the grid alone: its cost is constant over cells."""
 
     name = "path-planning-nodes"
-    settings = {
-        **{name: value for name, value in PathPlanning.settings.items() if name != "bandwidth"},
-        "decoding": "the nearest embedded node of the grid",
-    }
+    settings = {**PathPlanning.settings, "decoding": "the nearest embedded node of the grid"}
 
     @staticmethod
     def decode(points: np.ndarray) -> np.ndarray:
@@ -164,7 +160,5 @@ def obstructed(path: np.ndarray) -> tuple[float, tuple[float, float] | None]:
     entry = outside / (root - along[first]) if outside > 0 > along[first] else 0.0
     hit = path[first] + entry * way[first]
     behind = np.linalg.norm(np.diff(path[: first + 1], axis=0), axis=1).sum()
-    return float(clearance.min()), (
-        float(np.linalg.norm(GOAL - hit)),
-        float(behind + np.linalg.norm(hit - path[first])),
-    )
+    travelled = behind + np.linalg.norm(hit - path[first])
+    return float(clearance.min()), (float(np.linalg.norm(GOAL - hit)), float(travelled))

@@ -222,7 +222,7 @@ def test_it_describes_itself(kind):
     assert list(described["cost"]["weights"].values()) == [1.0, 25.0]
     assert described["cost"]["weights"].keys() == described["cost"]["terms"].keys()
     assert described["parameters"].keys() == kind.space["factors"].keys()
-    assert ("bandwidth" in described) == (kind is not PathPlanningNodes)
+    assert ("h = 0.22" in described["decoding"]) == (kind is not PathPlanningNodes)
 
 
 def test_weights_that_nobody_defined_are_refused():
