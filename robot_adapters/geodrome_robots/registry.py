@@ -16,6 +16,9 @@ ROBOTS: Mapping[str, str] = {
     "orientation-appendix": "geodrome_robots.tasks.orientation:OrientationOfTheAppendix",
     "manipulability": "geodrome_robots.tasks.manipulability:Manipulability",
     "manipulability-appendix": "geodrome_robots.tasks.manipulability:ManipulabilityOfTheAppendix",
+    "path-planning": "geodrome_robots.tasks.path_planning:PathPlanning",
+    "path-planning-nodes": "geodrome_robots.tasks.path_planning:PathPlanningNodes",
+    "path-planning-three": "geodrome_robots.tasks.path_planning:PathPlanningThree",
 }
 """Built-in robots; whoever starts the program may also name ``module:Class``."""
 

@@ -35,6 +35,7 @@ class Task(Robot):
         name: What the task is called.
         version: Changes whenever a point comes to cost something else.
         model: Which robot is simulated.
+        simulator: The distribution that simulates it, whose version is told.
         parameters: Meaning, unit and frame of each parameter.
         terms: Meaning and unit of each term.
         weightings: Weights of the terms, under the name of the weighting.
@@ -43,6 +44,7 @@ class Task(Robot):
 
     version: ClassVar[str] = "1"
     model: ClassVar[str]
+    simulator: ClassVar[str] = "roboticstoolbox-python"
     parameters: ClassVar[Mapping[str, Any]]
     terms: ClassVar[Mapping[str, str]]
     weightings: ClassVar[Mapping[str, Mapping[str, float]]]
@@ -82,7 +84,7 @@ class Task(Robot):
             "name": self.name,
             "version": self.version,
             "model": self.model,
-            "simulator": f"roboticstoolbox-python {version('roboticstoolbox-python')}",
+            "simulator": f"{self.simulator} {version(self.simulator)}",
             "parameters": dict(self.parameters),
             "cost": {
                 "meaning": "the sum of the terms, each times its weight",
