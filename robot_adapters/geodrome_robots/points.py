@@ -153,7 +153,7 @@ def _special_orthogonal(size: int, generator: np.random.Generator) -> np.ndarray
     q, r = np.linalg.qr(generator.standard_normal((size, size)))
     q = q * np.sign(np.diagonal(r))
     q[:, -1] *= np.sign(np.linalg.det(q))
-    return q
+    return np.asarray(q)
 
 
 def _hyperbolic(space: spaces.Hyperbolic, generator: np.random.Generator) -> np.ndarray:

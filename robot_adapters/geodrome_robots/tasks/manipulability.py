@@ -57,6 +57,7 @@ class Manipulability(Task):
 
     name = "manipulability"
     space = {"type": "spd", "dim": 2, "eigenvalues": [0.1, 4.0], "metric": "affine_invariant", "unit": "m²"}
+    simulator = "numpy"
     model = "planar arm of 8 revolute joints and links of 0.2 m, velocity control with lag"
     parameters = {
         "ellipsoid": {
@@ -77,7 +78,6 @@ class Manipulability(Task):
         "printed": {"jerk_m_per_s3": 0.1, "tracking_1norm_m2": 0.1, "printed_alignment_m2": 15.0},
     }
     settings = {
-        "simulator": f"numpy {np.__version__}",
         "links_m": list(ARM.links),
         "start_rad": list(START),
         "line_m": LINE.tolist(),
