@@ -6,9 +6,10 @@ Needs ``pip install mujoco``, and no display: only the physics is used. The torq
 
     tau = K (q_d - q) - D qdot,    D = 2 zeta sqrt(I0) K^(1/2),
 
-limited, and four steps late, as on a bus; q_d goes from the start to the target in a second. A soft arm sags under the load; a stiff one with little damping oscillates.
-Off-diagonal stiffness helps, since the load pulls at both joints at once. The cost adds the mean distance of the tip
-from its goal in the second after, in cm, and a fiftieth of the mean squared torque, in (N m)².
+limited, and four steps late, as on a bus; q_d goes from the start to the target in a second. A soft arm sags under the
+load; a stiff one with little damping oscillates. Off-diagonal stiffness helps: the load pulls at both joints at once.
+The cost adds the mean distance of the tip from its goal in the second after, in cm, and a fiftieth of the mean squared
+torque, in (N m)².
 
 MuJoCo writes quaternions in the order w, x, y, z, in MJCF, in qpos and in its sensors; ROS writes x, y, z, w.
 """
