@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from geodrome_robots.bridges.callables import from_callable
+from geodrome_robots.bridges.command import from_command
+from geodrome_robots.bridges.gymnasium_env import from_gymnasium
 from geodrome_robots.conformance import RobotDefect, check_robot
 from geodrome_robots.journal import Journal
 from geodrome_robots.loop import Limits
@@ -26,6 +29,9 @@ __all__ = [
     "Stop",
     "Stopped",
     "check_robot",
+    "from_callable",
+    "from_command",
+    "from_gymnasium",
     "open_study",
     "run",
 ]

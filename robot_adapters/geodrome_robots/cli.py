@@ -19,7 +19,7 @@ app = typer.Typer(help="Let a robot take part in a study.", no_args_is_help=True
 
 @app.command("run")
 def run_robot(
-    name: Annotated[str, typer.Argument(help="A built-in robot, or your own as module:Class.")],
+    name: Annotated[str, typer.Argument(help="A built-in robot, or your own as module:Class or file.py:Class.")],
     *,
     url: Annotated[
         str | None, typer.Option(envvar="GEODROME_URL", help="The service; http://127.0.0.1:8100 if not given.")

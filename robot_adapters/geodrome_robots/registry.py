@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from geodrome_robots.robot import Robot
@@ -20,7 +22,7 @@ ROBOTS: Mapping[str, str] = {
     "path-planning-nodes": "geodrome_robots.tasks.path_planning:PathPlanningNodes",
     "path-planning-three": "geodrome_robots.tasks.path_planning:PathPlanningThree",
 }
-"""Built-in robots; whoever starts the program may also name ``module:Class``."""
+"""Built-in robots; whoever starts the program may also name ``module:Class`` or ``file.py:Class``."""
 
 
 class UnknownRobot(ValueError):
@@ -28,10 +30,11 @@ class UnknownRobot(ValueError):
 
 
 def load(name: str, **options: Any) -> Robot:
-    """The robot of a built-in name or of an import string ``module:Class``.
+    """The robot of a built-in name or of an import string: ``module:Class``, or ``module:robot`` for one that is made.
 
-    Modules are also looked for in the current directory. Only somebody who may run programs here chooses robots: a name
-    that came over the network must not reach this function.
+    In place of a module a file may be named, ``lab/arms.py:Left``. Modules are also looked for in the current
+    directory. Only somebody who may run programs here chooses robots: a name that came over the network must not reach
+    this function.
 
     Args:
         name: Such as ``orientation`` or ``my_lab.arms:Left``.
@@ -41,29 +44,52 @@ def load(name: str, **options: Any) -> Robot:
         UnknownRobot: No such name, module or class, or the class does not take the options.
     """
     target = ROBOTS.get(name, name)
-    module_name, colon, class_name = target.partition(":")
-    if not (colon and module_name and class_name.isidentifier()):
+    module_name, colon, attribute = target.rpartition(":")
+    if not (colon and module_name and attribute.isidentifier()):
         raise UnknownRobot(f"no robot is called {name!r}: choose of {', '.join(ROBOTS)}, or name your own module:Class")
-    kind = _kind(module_name, class_name, name)
-    try:
-        inspect.signature(kind).bind(**options)
-        robot = kind(**options)
-    except (TypeError, ValueError) as error:
-        raise UnknownRobot(f"{name} cannot be made with the options {options}: {error}") from error
+    found = _found(module_name, attribute, name)
+    if inspect.isclass(found):
+        try:
+            inspect.signature(found).bind(**options)
+            robot = found(**options)
+        except (TypeError, ValueError) as error:
+            raise UnknownRobot(f"{name} cannot be made with the options {options}: {error}") from error
+    elif options:
+        raise UnknownRobot(f"{name} is a robot that has been made, and takes no options: {options}")
+    else:
+        robot = found
     if not isinstance(robot, Robot):
         raise UnknownRobot(f"{target} is not a robot: check_robot tells what it lacks")
     return robot
 
 
-def _kind(module_name: str, class_name: str, name: str) -> type:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+def _found(module_name: str, attribute: str, name: str) -> Any:
     try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
+        module = _file(Path(module_name)) if module_name.endswith(".py") else _module(module_name)
+    except (ImportError, FileNotFoundError) as error:
         raise UnknownRobot(f"{name} cannot be imported: {error}") from error
-    kind = getattr(module, class_name, None)
-    if not inspect.isclass(kind):
-        raise UnknownRobot(f"{module_name} has no class {class_name}")
-    return kind
+    if not hasattr(module, attribute):
+        raise UnknownRobot(f"{module_name} has no class {attribute}")
+    return getattr(module, attribute)
+
+
+def _module(name: str) -> ModuleType:
+    _look_in(Path.cwd())
+    return importlib.import_module(name)
+
+
+def _file(path: Path) -> ModuleType:
+    """The module of a file, whatever else is called like it; it imports its neighbours as a program does."""
+    _look_in(path.parent)
+    spec = importlib.util.spec_from_file_location(f"robot_file_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _look_in(directory: Path) -> None:
+    if (here := str(directory.resolve())) not in sys.path:
+        sys.path.insert(0, here)

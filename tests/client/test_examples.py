@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,13 +44,35 @@ def test_the_example_runs_and_says_what_it_found(server, name):
 
 
 @pytest.mark.parametrize("name", ["ask_tell.cpp", "ask_tell.m"])
-def test_an_example_that_is_not_run_speaks_of_the_calls_that_the_others_make(name):
+def test_an_example_that_is_not_run_everywhere_speaks_of_the_calls_that_the_others_make(name):
     text = (EXAMPLES / name).read_text()
 
     assert all(
         word in text
         for word in ("/v1/studies", "/ask", "/tell", "Idempotency-Key", "GEODROME_URL", "202", "GEODROME_KEY")
     )
+
+
+def test_the_example_in_cpp_runs_where_it_can_be_compiled(server, tmp_path):
+    """``CPATH`` and ``LIBRARY_PATH`` may say where headers and libraries are."""
+    compiler = shutil.which("g++")
+    headers = "#include <curl/curl.h>\n#include <nlohmann/json.hpp>\n"
+    syntax = [compiler or "", "-x", "c++", "-fsyntax-only", "-"]
+    if (
+        compiler is None
+        or subprocess.run(syntax, input=headers, text=True, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("needs g++, libcurl and nlohmann/json")
+    program = tmp_path / "ask_tell"
+    source = EXAMPLES / "ask_tell.cpp"
+    subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", source, "-lcurl", "-o", program], check=True)
+
+    done = subprocess.run(
+        [program], env={**os.environ, "GEODROME_URL": server}, capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"trial 1 is completed, cost \d\S*\n", done.stdout)
 
 
 def test_the_loop_leaves_its_trials_in_the_study(server):

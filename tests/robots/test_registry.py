@@ -22,6 +22,8 @@ class Spring(Robot):
 
 class Brick:
     pass
+
+made = Spring()
 """
 
 
@@ -52,6 +54,17 @@ def test_a_robot_of_ones_own_is_found_in_the_current_directory(own_module):
     assert load(f"{own_module}:Spring").name == "spring"
 
 
+def test_a_robot_that_has_been_made_is_taken_as_it_is(own_module):
+    assert load(f"{own_module}:made").name == "spring"
+
+
+def test_a_robot_is_found_in_a_file_whatever_else_is_called_like_it(tmp_path):
+    (tmp_path / "spring_of_a_neighbour.py").write_text(OWN)
+    (tmp_path / "json.py").write_text("from spring_of_a_neighbour import Spring")
+
+    assert load(f"{tmp_path / 'json.py'}:Spring").name == "spring"
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -60,6 +73,8 @@ def test_a_robot_of_ones_own_is_found_in_the_current_directory(own_module):
         ("no_such_module:Arm", {}, "cannot be imported"),
         ("own_robots_of_a_lab:Gone", {}, "has no class Gone"),
         ("own_robots_of_a_lab:Brick", {}, "is not a robot"),
+        ("own_robots_of_a_lab:made", {"weights": "printed"}, "takes no options"),
+        ("no_such_file.py:Arm", {}, "cannot be imported"),
         ("own_robots_of_a_lab:Spring", {"weights": "printed"}, "weights"),
         ("orientation", {"weights": "heavy"}, "heavy"),
     ],

@@ -1,0 +1,3 @@
+class SignalHandlerOptions:
+    ALL = "ALL"
+    NO = "NO"
