@@ -156,7 +156,11 @@ class ActionRobot:
     def _tell(self, trial: Mapping[str, Any], body: dict[str, Any]) -> None:
         try:
             self._service.tell(self._study["id"], trial["number"], **body)
-        except Exception:
+        except Exception as error:
+            if getattr(error, "code", "") == "outcome-conflict":
+                # Somebody was faster: a person abandoned the trial.
+                log.warning("the result of trial %d is not wanted any more: %s", trial["number"], error)
+                return
             # Whoever reads the log can tell it by hand.
             log.exception("trial %d could not be told: %s", trial["number"], body)
             raise

@@ -278,11 +278,25 @@ def test_a_trial_that_is_taken_away_is_cancelled_and_not_told(ros, new_study, se
 
     bench.serve(execute)
 
-    told = bench.run()
+    told = bench.run(deadline_s=20)
 
     assert [trial.state for trial in bench.trials] == ["abandoned", "completed"]
     assert [body["number"] for body in told] == [2]
     assert len(bench.client.cancelled) == 1
+
+
+def test_a_result_that_nobody_wants_any_more_does_not_end_the_run(bench):
+    def execute(goal):
+        yield True
+        if goal.number == 1:
+            bench.study.trial(1).abandon(reason="never again")
+        return ros2.SUCCEEDED, bench.result(cost=1.0)
+
+    bench.serve(execute)
+
+    bench.run(2)
+
+    assert [trial.state for trial in bench.trials] == ["abandoned", "completed"]
 
 
 def test_ctrl_c_cancels_the_goal_and_loses_the_trial(bench):
