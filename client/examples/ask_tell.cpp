@@ -1,9 +1,9 @@
-// Ask for one point and tell its cost from C++17, with libcurl and nlohmann/json.
+// Ask for one point and tell its cost from C++17, with nothing but libcurl.
 //
 //     g++ -std=c++17 ask_tell.cpp -lcurl -o ask_tell && ./ask_tell
 //
 // Needs a service, `geodrome serve`; its address is GEODROME_URL, or http://127.0.0.1:8100.
-// Where it wants a key, GEODROME_KEY is one.
+// Where it wants a key, GEODROME_KEY is one. A program that reads more of the answers takes a library for JSON.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,24 +11,39 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <curl/curl.h>
-#include <nlohmann/json.hpp>
-
-using nlohmann::json;
 
 struct Answer {
     long status;
-    json body;
+    std::string body;
 };
 
 std::size_t append(char* data, std::size_t size, std::size_t count, void* text) {
     static_cast<std::string*>(text)->append(data, size * count);
     return size * count;
+}
+
+// What stands under the first member of this name: a number, a text without its quotes, a list without its brackets.
+std::string member(const std::string& text, const std::string& name) {
+    std::smatch found;
+    const std::regex wanted("\"" + name + "\"\\s*:\\s*(?:\"([^\"]*)\"|\\[([^\\]]*)\\]|([^,}\\s]+))");
+    if (!std::regex_search(text, found, wanted)) throw std::runtime_error("no " + name + " in " + text);
+    return found[1].str() + found[2].str() + found[3].str();
+}
+
+// Every digit that a double has, so that what is told is what was measured.
+std::string digits(double number) {
+    std::ostringstream text;
+    text.precision(17);
+    text << number;
+    return text.str();
 }
 
 std::string new_key() {
@@ -39,7 +54,7 @@ std::string new_key() {
 }
 
 // One POST. Status 0 means that no answer came: nothing is known about what the service did.
-Answer post_once(const std::string& url, const json& body, const std::string& key) {
+Answer post_once(const std::string& url, const std::string& sent, const std::string& key) {
     std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
     curl_slist* list = curl_slist_append(nullptr, "Content-Type: application/json");
     list = curl_slist_append(list, key.c_str());
@@ -47,8 +62,6 @@ Answer post_once(const std::string& url, const json& body, const std::string& ke
         list = curl_slist_append(list, (std::string("Authorization: Bearer ") + access).c_str());
     }
     std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
-    // A NaN is no JSON: dump() writes it as null, and the service refuses that as a cost.
-    const std::string sent = body.dump();
     std::string received;
     curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
@@ -56,22 +69,22 @@ Answer post_once(const std::string& url, const json& body, const std::string& ke
     curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &received);
     curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, 45L);
-    if (curl_easy_perform(curl.get()) != CURLE_OK) return {0, nullptr};
+    if (curl_easy_perform(curl.get()) != CURLE_OK) return {0, ""};
     long status = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
-    return {status, json::parse(received, nullptr, /*allow_exceptions=*/false)};
+    return {status, received};
 }
 
 // Repeats while no answer comes, while the point is not ready (202) and while the service is busy.
 // The key stays the same, so that what is sent twice happens once.
-json post(const std::string& url, const json& body) {
+std::string post(const std::string& url, const std::string& body) {
     const std::string key = new_key();
     for (int attempt = 0; attempt < 8; ++attempt) {
         const Answer answer = post_once(url, body, key);
         if (answer.status == 200 || answer.status == 201) return answer.body;
         const bool again = answer.status == 0 || answer.status == 202 || answer.status == 429 ||
                            (answer.status >= 502 && answer.status <= 504);
-        if (!again) throw std::runtime_error(answer.body.dump());
+        if (!again) throw std::runtime_error(answer.body);
         std::this_thread::sleep_for(std::chrono::milliseconds(250 << attempt));
     }
     throw std::runtime_error("no answer from " + url);
@@ -83,19 +96,19 @@ int main() {
     const std::string studies = std::string(given ? given : "http://127.0.0.1:8100") + "/v1/studies";
 
     // The order of quaternions is named once, here, and holds for every point of the study.
-    post(studies, {{"name", "gripper-orientation"},
-                   {"if_exists", "load"},
-                   {"space", {{"type", "rotation"}, {"representation", "quaternion"}, {"order", "wxyz"}}}});
+    post(studies, R"({"name": "gripper-orientation", "if_exists": "load",
+                      "space": {"type": "rotation", "representation": "quaternion", "order": "wxyz"}})");
 
-    const json asked = post(studies + "/gripper-orientation/ask", {{"worker", "gripper-1"}});
-    const json trial = asked.at("trials").at(0);
-    const auto q = trial.at("point").get<std::vector<double>>();  // w, x, y, z
+    const std::string trial = post(studies + "/gripper-orientation/ask", R"({"worker": "gripper-1"})");
+    const std::string number = member(trial, "number");
+    std::vector<double> q;  // w, x, y, z
+    std::istringstream point(member(trial, "point"));
+    for (std::string part; std::getline(point, part, ',');) q.push_back(std::stod(part));
 
-    // Here the gripper turns and something is measured.
-    const double cost = 2.0 * std::acos(std::min(1.0, std::abs(q[0])));  // rad
+    // Here the gripper turns and something is measured. A cost that is not finite is no JSON, and is refused.
+    const double cost = 2.0 * std::acos(std::min(1.0, std::abs(q.at(0))));  // rad
 
-    const std::string number = std::to_string(trial.at("number").get<int>());
-    const json told = post(studies + "/gripper-orientation/trials/" + number + "/tell", {{"cost", cost}});
-    std::cout << "trial " << number << " is " << told.at("state").get<std::string>() << ", cost " << told.at("cost")
-              << std::endl;
+    const std::string told =
+        post(studies + "/gripper-orientation/trials/" + number + "/tell", "{\"cost\": " + digits(cost) + "}");
+    std::cout << "trial " << number << " is " << member(told, "state") << ", cost " << member(told, "cost") << std::endl;
 }

@@ -110,6 +110,7 @@ class Loop:
             with heartbeat(trial, stop, lease_s=self.study.record.lease_s), deadline(self.limits.trial_s):
                 measurement = self.robot.evaluate(trial.point, seed=trial.number, stop=stop)
         except Infeasible as error:
+            self.robot.safe_stop()  # perhaps its time was over while it moved
             self._tell(trial, {"outcome": Outcome.FAILED, "reason": _reason(error)})
             return Finished(trial.number, trial.point, Outcome.FAILED, reason=str(error))
         except RobotFault as error:

@@ -65,9 +65,12 @@ def test_every_trial_is_told_with_its_cost_and_metrics(pointer, new_study):
 def test_a_bad_point_is_told_as_failed_and_counts(pointer, new_study):
     study = new_study()
 
-    report = run(pointer(on_call(2, Infeasible("joint 4 at its limit"))), study, 3)
+    robot = pointer(on_call(2, Infeasible("joint 4 at its limit")))
+
+    report = run(robot, study, 3)
 
     trials = list(study.trials())
+    assert robot.stops == 1
     assert [trial.state for trial in trials] == ["completed", "failed", "completed"]
     assert trials[1].reason == "joint 4 at its limit"
     assert (report.count(Outcome.COMPLETED), report.count(Outcome.FAILED)) == (2, 1)
