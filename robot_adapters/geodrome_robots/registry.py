@@ -14,6 +14,11 @@ from geodrome_robots.robot import Robot
 ROBOTS: Mapping[str, str] = {
     "orientation": "geodrome_robots.tasks.orientation:Orientation",
     "orientation-appendix": "geodrome_robots.tasks.orientation:OrientationOfTheAppendix",
+    "gains": "geodrome_robots.tasks.gains:Gains",
+    "posture": "geodrome_robots.tasks.posture:Posture",
+    "posture-torus": "geodrome_robots.tasks.posture:PostureOnTorus",
+    "stiffness": "geodrome_robots.tasks.stiffness:Stiffness",
+    "tool-pose": "geodrome_robots.tasks.tool_pose:ToolPose",
 }
 """Built-in robots; whoever starts the program may also name ``module:Class``."""
 
