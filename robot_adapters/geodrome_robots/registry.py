@@ -21,6 +21,11 @@ ROBOTS: Mapping[str, str] = {
     "path-planning": "geodrome_robots.tasks.path_planning:PathPlanning",
     "path-planning-nodes": "geodrome_robots.tasks.path_planning:PathPlanningNodes",
     "path-planning-three": "geodrome_robots.tasks.path_planning:PathPlanningThree",
+    "gains": "geodrome_robots.tasks.gains:Gains",
+    "posture": "geodrome_robots.tasks.posture:Posture",
+    "posture-torus": "geodrome_robots.tasks.posture:PostureOnTorus",
+    "stiffness": "geodrome_robots.tasks.stiffness:Stiffness",
+    "tool-pose": "geodrome_robots.tasks.tool_pose:ToolPose",
 }
 """Built-in robots; whoever starts the program may also name ``module:Class`` or ``file.py:Class``."""
 

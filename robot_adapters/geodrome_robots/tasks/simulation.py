@@ -1,19 +1,16 @@
 """What simulated tasks share: an arm moved by joint velocities, ellipsoids, unit quaternions.
 
-Units are radians, metres, seconds, newtons and their products. Quaternions are [w, x, y, z]. The Robotics Toolbox takes
-seconds to import, so it is imported where an arm is made.
+Units are radians, metres, seconds, newtons and their products. Quaternions are [w, x, y, z].
 """
 
 from __future__ import annotations
 
-import os
-from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from geodrome_robots.robot import Infeasible, RobotFault
+from geodrome_robots.tasks.models import require_inertia, require_masses, toolbox_model
 
 
 class Arm:
@@ -24,20 +21,29 @@ class Arm:
             rounding and 11 to 25 times faster.
         velocity_limits: The largest speed of each joint, rad/s.
         torques: Whether torques will be asked for, which need masses.
+        dynamics: Whether inertia will be asked for, which needs more than masses.
+        stops: Whether the joints have the ranges of the model; without, they turn without end.
 
     Raises:
-        RobotFault: The model has no masses: most URDF models of the toolbox have none, and would weigh nothing.
+        RobotFault: The model lacks what is needed; see ``models``.
     """
 
-    def __init__(self, model: Any, *, velocity_limits: np.ndarray, torques: bool = True) -> None:
-        kind = type(model).__name__
-        if torques and not any(link.m for link in model.links):
-            raise RobotFault(
-                f"the model {kind} has no masses, and so no torques: take roboticstoolbox.models.DH.{kind}"
-            )
+    def __init__(
+        self,
+        model: Any,
+        *,
+        velocity_limits: np.ndarray,
+        torques: bool = True,
+        dynamics: bool = False,
+        stops: bool = True,
+    ) -> None:
+        if torques:
+            require_masses(model)
+        if dynamics:
+            require_inertia(model)
         self._model = model
         self._transforms = model.ets()
-        self._lower, self._upper = model.qlim
+        self._lower, self._upper = model.qlim if stops else np.outer((-np.inf, np.inf), np.ones(model.n))
         self._velocity_limits = velocity_limits
 
     def pose(self, q: np.ndarray) -> np.ndarray:
@@ -57,6 +63,27 @@ class Arm:
     def gravity_torques(self, q: np.ndarray) -> np.ndarray:
         """Torques that hold the arm at rest, N m, (n,)."""
         return np.array(self._model.gravload(q))
+
+    def inertia(self, q: np.ndarray) -> np.ndarray:
+        """Joint-space inertia matrix, kg m², (n, n)."""
+        return np.array(self._model.inertia(q))
+
+    def off_middle(self, q: np.ndarray) -> float:
+        """Mean square over the joints of the distance from mid-range, as a part of half the range; 1 at the stops.
+
+        It is the measure of Liégeois 1977, "Automatic supervisory control of the configuration and behavior of
+        multibody mechanisms", but for a factor.
+        """
+        return float(np.mean((2 * (q - self.middle) / (self._upper - self._lower)) ** 2))
+
+    @property
+    def middle(self) -> np.ndarray:
+        """The posture with every joint in mid-range, rad, (n,)."""
+        return np.array((self._lower + self._upper) / 2)
+
+    def clip(self, q: np.ndarray) -> np.ndarray:
+        """The nearest joint angles between the stops: for a search of postures, not for a motion."""
+        return np.array(np.clip(q, self._lower, self._upper))
 
     def saturation(self, velocity: np.ndarray) -> float:
         """The largest joint speed as a part of its limit; above 1 the arm cannot follow."""
@@ -85,44 +112,13 @@ class Arm:
         return moved
 
 
-@cache
-def toolbox() -> Any:
-    """The Robotics Toolbox, imported without a display."""
-    os.environ.setdefault("MPLBACKEND", "Agg")  # the toolbox imports pyplot, which looks for a screen
-    import roboticstoolbox
-
-    return roboticstoolbox
-
-
-def toolbox_model(name: str) -> Any:
-    """A model of the toolbox, such as ``DH.Panda``; only what is on this machine, nothing is fetched.
-
-    Raises:
-        RobotFault: There is no such model here.
-    """
-    models = toolbox().models
-    # Some descriptions are cloned from the network at first use, which may take for ever: git may read files only.
-    before = os.environ.get("GIT_ALLOW_PROTOCOL")
-    os.environ["GIT_ALLOW_PROTOCOL"] = "file"
-    try:
-        return attrgetter(name)(models)()
-    except Exception as error:
-        # Every description has a loader of its own, with errors of its own.
-        hint = f"models.DH.{name.rpartition('.')[2]}, if there is one, comes with the toolbox"
-        raise RobotFault(f"the model {name} is not on this machine: {' '.join(str(error).split())}; {hint}") from error
-    finally:
-        if before is None:
-            del os.environ["GIT_ALLOW_PROTOCOL"]
-        else:
-            os.environ["GIT_ALLOW_PROTOCOL"] = before
-
-
-def panda() -> Arm:
+def panda(*, dynamics: bool = False, stops: bool = True) -> Arm:
     """A Franka Panda with its hand: the toolbox's DH model, which has masses (its URDF model has none).
 
     The velocity limits are the maker's: 2.175 rad/s for joints 1 to 4, 2.61 rad/s for joints 5 to 7.
     """
-    return Arm(toolbox_model("DH.Panda"), velocity_limits=np.array([2.175] * 4 + [2.61] * 3))
+    limits = np.array([2.175] * 4 + [2.61] * 3)
+    return Arm(toolbox_model("DH.Panda"), velocity_limits=limits, dynamics=dynamics, stops=stops)
 
 
 def damped_pseudo_inverse(jacobian: np.ndarray, *, damping: float) -> np.ndarray:
