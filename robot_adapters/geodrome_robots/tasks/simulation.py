@@ -43,7 +43,8 @@ class Arm:
             require_inertia(model)
         self._model = model
         self._transforms = model.ets()
-        self._lower, self._upper = model.qlim if stops else np.outer((-np.inf, np.inf), np.ones(model.n))
+        limits: np.ndarray = model.qlim if stops else np.outer((-np.inf, np.inf), np.ones(model.n))
+        self._lower, self._upper = limits
         self._velocity_limits = velocity_limits
 
     def pose(self, q: np.ndarray) -> np.ndarray:

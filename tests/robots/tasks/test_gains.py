@@ -16,7 +16,7 @@ from geodrome_robots.tasks.gains import Gains
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 
-GOOD = {"proportional": [[120.0, 64.0], [64.0, 65.0]], "damping_ratio": 0.88}
+GOOD = {"proportional": [[90.0, 46.0], [46.0, 46.0]], "damping_ratio": 0.85}
 
 
 def rods(payload: float) -> rtb.DHRobot:
@@ -46,15 +46,15 @@ def test_the_cost_is_that_of_the_toolboxs_arm():
     gain, goal, start = np.array(GOOD["proportional"]), np.array([-0.4, 0.6]), np.array([-1.2, 1.6])
     inertia = known.inertia(goal)
     eigenvalues, axes = eigh(gain, inertia)
-    damping = 2 * 0.88 * inertia @ axes @ np.diag(np.sqrt(eigenvalues)) @ axes.T @ inertia
+    damping = 2 * 0.85 * inertia @ axes @ np.diag(np.sqrt(eigenvalues)) @ axes.T @ inertia
     q, v = start, np.zeros(2)
     states, efforts = [(q, v)], []
-    for period in range(375):
+    for period in range(200):
         # What the controller sees is one period old.
         old_q, old_v = states[max(0, period - 1)]
         efforts.append(gain @ (goal - old_q) - damping @ old_v)
         torques = efforts[-1] + known.gravload(old_q)
-        for _ in range(4):
+        for _ in range(8):
             v = v + 1e-3 * loaded.accel(q, v, torques)
             q = q + 1e-3 * v
         states.append((q, v))
@@ -66,7 +66,7 @@ def test_the_cost_is_that_of_the_toolboxs_arm():
 
     assert_allclose(measured.metrics["torque_rms_Nm"], torque, rtol=1e-7)
     assert_allclose(measured.metrics["final_error_rad"], np.linalg.norm(goal - q), rtol=1e-6)
-    expected = 6 * np.mean(np.linalg.norm(passed, axis=1)) + 0.17 * torque + 3 * passed_by
+    expected = 5.5 * np.mean(np.linalg.norm(passed, axis=1)) + 0.1 * torque + 2.4 * passed_by
     assert_allclose(measured.cost, expected, rtol=1e-7)
 
 
@@ -76,7 +76,7 @@ def test_a_full_matrix_beats_a_diagonal_one():
     full = robot.evaluate(GOOD, seed=0, stop=Stop()).cost
     diagonals = [
         robot.evaluate({"proportional": np.diag(gains).tolist(), "damping_ratio": ratio}, seed=0, stop=Stop()).cost
-        for gains in [(67.0, 50.0), (45.0, 30.0), (40.0, 60.0)]
+        for gains in [(67.0, 50.0), (47.0, 32.0), (40.0, 60.0)]
         for ratio in (0.9, 1.2)
     ]
 
@@ -101,13 +101,21 @@ def test_most_points_are_feasible_and_balanced_weights_give_the_terms_a_like_spr
 
     spreads = [abs(weight) * np.std([m[name] for m in metrics]) for name, weight in robot.weights.items()]
 
-    assert len(metrics) > 48
+    assert len(metrics) > 55
     assert max(spreads) < 2 * min(spreads)
 
 
-def test_gains_that_meet_the_delay_are_infeasible():
-    with pytest.raises(Infeasible, match=r"a joint turns with .* rad/s, more than 20 rad/s: the gains are unstable"):
-        Gains().evaluate({"proportional": [[110.0, -85], [-85, 110]], "damping_ratio": 2.0}, seed=0, stop=Stop())
+@pytest.mark.parametrize(
+    ("gain", "ratio", "time"),
+    [
+        ([[190.0, 0], [0, 190]], 1.0, r"0\.024"),  # too hard a step
+        ([[190.0, 0], [0, 190]], 2.0, r"0\.120"),  # damping that the delay turns round
+        ([[120.0, 60], [60, 120]], 0.2, r"1\.584"),  # an oscillation that grows
+    ],
+)
+def test_gains_that_lose_control_are_infeasible(gain, ratio, time):
+    with pytest.raises(Infeasible, match=rf"after {time} s a joint turns with .* rad/s, more than 30 rad/s"):
+        Gains().evaluate({"proportional": gain, "damping_ratio": ratio}, seed=0, stop=Stop())
 
 
 @pytest.mark.parametrize(
