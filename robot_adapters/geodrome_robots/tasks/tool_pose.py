@@ -14,7 +14,7 @@ over the insertion, with tau the torques against gravity and the force of the ho
 from mid-range as a part of half their ranges, and the manipulability sqrt(det J_v J_v^T). This is a task of labs, not
 of the paper. What is ours to say:
 
-- Orientations are within 1.2 rad of one that lets the peg point down: others cannot be reached from most positions.
+- Orientations are within 1.2 rad of one that lets the peg point down. Of free orientations 43 of 100 are infeasible.
 - A hole that is not reached within 0.5 mm and 0.005 rad, a joint at its stop while the peg goes in, and a tool 2 mm off
   the axis of the hole are `Infeasible`.
 - Inverse kinematics has many solutions; the one that the ready posture leads to is taken.
