@@ -116,7 +116,8 @@ def test_network_server_and_runner_fail_and_every_finished_evaluation_is_stored_
     before = len(lab.finished())
     eventually(lambda: len(lab.finished()) >= before + 3, 60)
 
-    network.cut()
+    eventually(lambda: len(lab.lines("begun.txt")) > len(lab.finished()), 60)
+    network.cut()  # while the robot moves: a runner that asks has no result to keep
     eventually(lambda: bool(lab.untold()), 60)
     killed(runner)
     network.mend()
