@@ -79,7 +79,7 @@ def run_robot(
                     check_noise=check_noise and not sum(dict(loaded.record.counts).values()),
                     console=Console(stderr=True),
                 )
-    except (GeodromeError, RobotFault, ValueError) as error:
+    except (GeodromeError, RobotFault, ValueError, OSError) as error:  # OSError: the journal cannot be written
         _stop(str(error))
     finally:
         robot.close()
@@ -93,7 +93,7 @@ def run_robot(
 
 @app.command("check")
 def check(
-    name: Annotated[str, typer.Argument(help="A built-in robot, or your own as module:Class.")],
+    name: Annotated[str, typer.Argument(help="A built-in robot, or your own as module:Class or file.py:Class.")],
     *,
     seed: Annotated[int, typer.Option(min=0, help="Of the random points that are tried.")] = 0,
 ) -> None:

@@ -11,7 +11,6 @@ import logging
 import os
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +25,10 @@ log = logging.getLogger("geodrome.robots")
 
 class JournalInUse(ValueError):
     """Another runner writes into this journal."""
+
+
+class DamagedJournal(ValueError):
+    """A journal has been changed by something else than a runner."""
 
 
 class UntoldResults(ValueError):
@@ -77,6 +80,7 @@ class Journal:
 
         Raises:
             JournalInUse: Another runner is there.
+            DamagedJournal: It cannot be read, and is left as it is.
             UntoldResults: The file holds results, and the run that wrote it is not to go on.
         """
         try:
@@ -130,9 +134,12 @@ class Journal:
     def _read(self) -> None:
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         # What stands after the last line's end was being written when the power went.
-        for line in text.split("\n")[:-1]:
-            with suppress(ValueError):
+        for number, line in enumerate(text.split("\n")[:-1], start=1):
+            try:
                 self._note(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                # Passing over it would lose a result.
+                raise DamagedJournal(f"line {number} of {self.path} is no entry of a journal: {line[:200]}") from error
 
     def _note(self, line: Mapping[str, Any]) -> None:
         if "worker" in line:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from geodrome import Client
 from geodrome_robots import journal as journals
-from geodrome_robots.journal import Journal, JournalInUse, Result, UntoldResults
+from geodrome_robots.journal import DamagedJournal, Journal, JournalInUse, Result, UntoldResults
 
 RESULT = Result("a-study", 3, {"cost": 0.25, "metrics": {"seed": 3}})
 
@@ -80,6 +80,18 @@ def test_a_line_that_was_cut_off_by_a_power_failure_is_passed_over(path, kept):
 
     with Journal(path, resume=True) as journal:
         assert journal.pending("a-study") == [RESULT]
+
+
+@pytest.mark.parametrize("line", ["not JSON", "[1, 2]", '{"study": "a-study"}'])
+def test_a_damaged_journal_is_left_as_it_is(path, line):
+    with Journal(path) as journal:
+        journal.write(RESULT)
+    before = path.read_text() + line + "\n"
+    path.write_text(before)
+
+    with pytest.raises(DamagedJournal, match=r"line 3 of .* is no entry of a journal"):
+        Journal(path, resume=True).__enter__()
+    assert path.read_text() == before
 
 
 def test_what_another_has_told_meanwhile_stands(server, path, pointer):

@@ -203,7 +203,7 @@ Computing = Annotated[Suggestions, Depends(suggestions)]
 
 def is_low(study: Study) -> bool:
     """Whether it is time to compute points of a large initial design although nobody waits for them yet."""
-    return study.queued * 2 < _stock(study)
+    return study.queued * 2 < _stock(study) and counting.room(study) != 0
 
 
 def _due(session: Session, study: Study, now: datetime) -> int:

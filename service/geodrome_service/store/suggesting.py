@@ -20,7 +20,7 @@ SOMEBODY = "somebody"
 """Stands for all asks that have gone and cannot be told from others."""
 
 LARGEST_BATCH = 32
-"""Suggestions computed at once; more are left to the next batch."""
+"""Suggestions computed at once for those who wait; more are left to the next batch."""
 
 WAIT = timedelta(seconds=90)  # longer than an ask may wait, so that its repeat finds it counted
 
