@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from geodrome_robots.tasks.following import minimum_jerk
+
 HORIZON = 2.0  # s
 LENGTH = 0.15  # m
 DEPTH = 0.03  # m
@@ -16,12 +18,6 @@ WAVES = (0.002, 0.1)  # m; amplitude and length along the path
 CONTACT = (5000.0, 50.0)  # N/m, N s/m
 FRICTION = (1.0, 0.01)  # its coefficient, that of sandpaper, and the speed at which it is nearly full, m/s
 SHAKING = (14.0, 6.0)  # N, Hz
-
-
-def minimum_jerk(progress: float) -> tuple[float, float]:
-    """The smoothest way from 0 to 1 as a function of progress, and its slope; at rest before 0 and after 1."""
-    r = min(max(progress, 0.0), 1.0)
-    return r**3 * (10 - 15 * r + 6 * r**2), 30 * r**2 * (1 - r) ** 2
 
 
 def desired(time: float) -> tuple[np.ndarray, np.ndarray]:

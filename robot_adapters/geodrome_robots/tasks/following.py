@@ -1,10 +1,16 @@
-"""What tasks of an arm's whole way share: the error of a pose, and the manipulability."""
+"""What tasks of an arm's whole way share: the smoothest way, the error of a pose, and the manipulability."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from geodrome_robots.tasks.simulation import Arm, quaternion_log, quaternion_rate
+
+
+def minimum_jerk(progress: float) -> tuple[float, float]:
+    """The smoothest way from 0 to 1 as a function of progress, and its slope; at rest before 0 and after 1."""
+    r = min(max(progress, 0.0), 1.0)
+    return r**3 * (10 - 15 * r + 6 * r**2), 30 * r**2 * (1 - r) ** 2
 
 
 def pose_error(arm: Arm, q: np.ndarray, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:

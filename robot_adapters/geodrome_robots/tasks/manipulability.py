@@ -34,6 +34,7 @@ import numpy as np
 from geodrome_robots.robot import Infeasible
 from geodrome_robots.stop import Stop
 from geodrome_robots.tasks import planar
+from geodrome_robots.tasks.following import minimum_jerk
 from geodrome_robots.tasks.simulation import damped_pseudo_inverse
 from geodrome_robots.tasks.task import Outcome, Task
 
@@ -147,7 +148,7 @@ class Manipulability(Task):
 
 def _command(q: np.ndarray, time: float, begin: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Joint velocities along the line and in the nullspace, rad/s, at a time in [0, 1]."""
-    way, rate = planar.minimum_jerk(time)
+    way, rate = minimum_jerk(time)
     jacobian = ARM.jacobian(q)
     inverse = damped_pseudo_inverse(jacobian, damping=DAMPING)
     along = inverse @ (rate / HORIZON * LINE + LINE_GAIN * (begin + way * LINE - ARM.position(q)))

@@ -81,11 +81,6 @@ def spd_log(matrix: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndar
     return tangents, np.linalg.norm(logarithms, axis=-1)
 
 
-def minimum_jerk(time: float) -> tuple[float, float]:
-    """Share of the way done, and its rate, of the smoothest motion from rest to rest, at a time in [0, 1]."""
-    return time**3 * (10 - 15 * time + 6 * time**2), 30 * time**2 * (1 - time) ** 2
-
-
 def mean_derivative(positions: np.ndarray, order: int, *, dt: float) -> float:
     """Mean norm over time of a time derivative of positions (steps, 2), by differences; they rest before the start."""
     rest = np.repeat(positions[:1], order - 1, axis=0)

@@ -7,13 +7,13 @@ import pytest
 import roboticstoolbox as rtb
 import scipy.linalg
 from geodrome_robots.points import parse_space, random_point
+from geodrome_robots.tasks.following import minimum_jerk
 from geodrome_robots.tasks.planar import (
     PlanarArm,
     mandel,
     manipulability,
     manipulability_jacobian,
     mean_derivative,
-    minimum_jerk,
     spd_log,
 )
 from numpy.testing import assert_allclose
