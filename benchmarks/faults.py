@@ -46,6 +46,9 @@ DESIGNS = {"filling": 100_000, "model": 5}
 
 LEASE_S = 10.0
 
+LONGEST_S = 3_600.0
+"""On one database; a run that is not done by then has failed."""
+
 PATIENCE_S = 180.0
 """How long a robot goes on trying."""
 
@@ -81,7 +84,7 @@ def run(kind: str, tells: int, pause_s: tuple[float, float], chance: random.Rand
                 client.create_study(name, space=geodrome.Sphere(dim=2), initial_design={"size": size}, lease_s=LEASE_S)
         stopping, results = PROCESSES.Event(), PROCESSES.Queue()
         robots = [
-            PROCESSES.Process(target=work, args=(server.url, study, index, stopping, results))
+            PROCESSES.Process(target=work, args=(server.url, study, index, stopping, results), daemon=True)
             for index, study in enumerate(ROBOTS)
         ]
         for robot in robots:
@@ -96,7 +99,7 @@ def run(kind: str, tells: int, pause_s: tuple[float, float], chance: random.Rand
             "method": "geodrome",
             "database": kind,
             "acknowledged": len(acknowledged),
-            "kills": sum(kills.values()),
+            "kills": kills.total(),
             **{f"kills_{victim}": count for victim, count in kills.items()},
             **settled(server.url, acknowledged),
             "seconds": time.monotonic() - begin,
@@ -131,7 +134,10 @@ def kill_on(
     if cluster:
         victims["database"] = cluster.kill
     kills: Counter[str] = Counter(dict.fromkeys(victims, 0))
-    while sum(kills.values()) < LEAST_KILLS or not is_enough():
+    end = time.monotonic() + LONGEST_S
+    while kills.total() < LEAST_KILLS or not is_enough():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{told(server.url)} tells after {LONGEST_S:g} s and {kills.total()} kills")
         time.sleep(chance.uniform(*pause_s))
         victim = chance.choice(sorted(victims))
         victims[victim]()
@@ -162,8 +168,7 @@ def settled(url: str, acknowledged: list[Told]) -> dict[str, int]:
     time.sleep(LEASE_S + 1)
     with geodrome.Client(url, timeout_s=PATIENCE_S) as client:
         for study in client.studies():
-            while study.refresh().record.counts.queued:
-                study.ask(worker="last").tell(cost=-1.0)
+            drain(study)
         stuck = sum(study.record.counts.queued + study.record.counts.running for study in client.studies())
         stored = {
             (study.name, trial.number): trial.cost
@@ -182,6 +187,13 @@ def settled(url: str, acknowledged: list[Told]) -> dict[str, int]:
         "doubled": sum(count > 1 for count in costs.values()) + sum(count > 1 for count in events.values()),
         "stuck": stuck,
     }
+
+
+def drain(study: geodrome.Study) -> None:
+    """Asks for what is queued until nothing is, and lets nothing new be computed meanwhile."""
+    while (counts := study.refresh().record.counts).queued:
+        study.set_budget(counts.completed + counts.failed + counts.abandoned + counts.queued + counts.running)
+        study.ask(worker="last").tell(cost=-1.0)
 
 
 def show(rows: list[dict[str, Any]], totals: dict[str, int]) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from distributed import Client, LocalCluster, Nanny, WorkerPlugin
 from distributed.comm import connect
@@ -26,6 +26,8 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_
 CONNECT_TIMEOUT_S = 5.0
 
 START_TIMEOUT_S = 120.0  # several processes that import torch at once, on a machine that has other work
+
+START_TRIES = 3
 
 KILL_AFTER_S = 1.0  # an idle worker ends in a few hundredths of that
 
@@ -177,18 +179,9 @@ async def _reach(settings: Settings) -> None:
 @asynccontextmanager
 async def _own_pool(settings: Settings) -> AsyncIterator[Pool]:
     """Workers on this machine, which warm up meanwhile and end with the context."""
-    async with (
-        LocalCluster(
-            n_workers=settings.workers,
-            threads_per_worker=1,
-            processes=True,
-            asynchronous=True,
-            # The scheduler serves its own state over HTTP, whatever one asks for: then to this machine alone.
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            env=ONE_THREAD,
-        ) as cluster,
-        Client(cluster, asynchronous=True, set_as_default=False) as client,
-    ):
+    async with AsyncExitStack() as ending:
+        cluster = await _start(settings, ending)
+        client = await ending.enter_async_context(Client(cluster, asynchronous=True, set_as_default=False))
         how = logs.logging_of(settings.log_format, settings.log_level)
         warming = asyncio.create_task(client.register_plugin(Warm(how)))
 
@@ -202,6 +195,32 @@ async def _own_pool(settings: Settings) -> AsyncIterator[Pool]:
             expect_the_end()
             # A busy worker would go on until its task is done, and complain that nobody listens: it is ended first.
             await asyncio.gather(*(nanny.close(timeout=KILL_AFTER_S) for nanny in cluster.workers.values()))
+
+
+async def _start(settings: Settings, ending: AsyncExitStack) -> LocalCluster:
+    """A cluster on this machine; a worker that dies before it can speak costs another try.
+
+    Raises:
+        RuntimeError: Workers have died in each try.
+    """
+    tries = 0
+    while True:
+        cluster = LocalCluster(
+            n_workers=settings.workers,
+            threads_per_worker=1,
+            processes=True,
+            asynchronous=True,
+            # The scheduler serves its own state over HTTP, whatever one asks for: then to this machine alone.
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+            env=ONE_THREAD,
+        )
+        try:
+            return await ending.enter_async_context(cluster)
+        except RuntimeError as error:
+            tries += 1
+            if tries == START_TRIES:
+                raise
+            log.warning("a process that computes died while it started; all are started again: %s", error)
 
 
 @asynccontextmanager
