@@ -51,6 +51,7 @@ class Gains(Task):
             "damping_ratio": {"type": "real", "bounds": [0.1, 2.0], "scale": "log"},
         },
     }
+    simulator = "numpy"
     model = "two uniform rods in a vertical plane with a payload; joint torques with delay"
     parameters = {
         "proportional": {
@@ -68,7 +69,7 @@ class Gains(Task):
     # Over 240 random feasible points the terms have standard deviations of 0.18, 12 and 0.41.
     weightings = {"balanced": {"error_mean_rad": 5.5, "torque_rms_Nm": 0.1, "overshoot_rad": 2.4}}
     settings = {
-        "simulator": "own equations of motion, geodrome_robots.tasks.dynamics",
+        "equations_of_motion": "geodrome_robots.tasks.dynamics",
         "link_lengths_m": list(KNOWN.lengths),
         "link_masses_kg": list(KNOWN.masses),
         "payload_kg": PAYLOAD,

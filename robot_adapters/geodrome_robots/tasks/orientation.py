@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 
 from geodrome_robots.points import canonical_quaternion
-from geodrome_robots.robot import Infeasible
 from geodrome_robots.stop import Stop
 from geodrome_robots.tasks.simulation import (
     Arm,
@@ -128,10 +127,7 @@ class Orientation(Task):
             jacobian = 0.5 * quaternion_rate(orientation) @ self.arm.jacobian(q)[3:]  # (4, 7)
             velocity = damped_pseudo_inverse(jacobian, damping=DAMPING) @ (GAIN * quaternion_log(orientation, target))
             saturated += self.arm.saturation(velocity) > 1
-            try:
-                q = self.arm.step(q, velocity, dt=TIME_STEP)
-            except Infeasible as error:
-                raise Infeasible(f"after {step * TIME_STEP:.2f} s, {error}") from error
+            q = self.arm.step(q, velocity, dt=TIME_STEP, since=step * TIME_STEP)
         return q, float(saturated * TIME_STEP)
 
 

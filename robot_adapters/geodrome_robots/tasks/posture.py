@@ -93,17 +93,11 @@ class Posture(Task):
             offset, speed = circle(step * TIME_STEP)
             wanted = speed + GAIN * (begin + offset - self.arm.pose(q)[:3, 3])
             joint_speed = damped_pseudo_inverse(self.arm.jacobian(q)[:3], damping=DAMPING) @ wanted
-            q = self._step(q, joint_speed, (step + 1) * TIME_STEP)
+            q = self.arm.step(q, joint_speed, dt=TIME_STEP, since=step * TIME_STEP)
             way.append(q)
             speeds.append(self.arm.saturation(joint_speed))
             errors.append(self._error(q, begin, (step + 1) * TIME_STEP))
         return Outcome(self._terms(way, speeds), metrics={"path_error_m": max(errors), "peak_speed": max(speeds)})
-
-    def _step(self, q: np.ndarray, joint_speed: np.ndarray, time: float) -> np.ndarray:
-        try:
-            return self.arm.step(q, joint_speed, dt=TIME_STEP)
-        except Infeasible as error:
-            raise Infeasible(f"after {time:.2f} s, {error}") from error
 
     def _error(self, q: np.ndarray, begin: np.ndarray, time: float) -> float:
         error = float(np.linalg.norm(begin + circle(time)[0] - self.arm.pose(q)[:3, 3]))

@@ -90,8 +90,8 @@ class Arm:
         """The largest joint speed as a part of its limit; above 1 the arm cannot follow."""
         return float(np.max(np.abs(velocity) / self._velocity_limits))
 
-    def step(self, q: np.ndarray, velocity: np.ndarray, *, dt: float) -> np.ndarray:
-        """The joint angles after moving for ``dt`` seconds.
+    def step(self, q: np.ndarray, velocity: np.ndarray, *, dt: float, since: float = 0.0) -> np.ndarray:
+        """The joint angles after moving for ``dt`` seconds, ``since`` seconds after the motion began.
 
         A velocity beyond the limits is scaled down as a whole: the tool goes the same way, more slowly. Clipping each
         joint by itself would bend its path.
@@ -107,7 +107,7 @@ class Arm:
         if broken.size:
             joint = int(broken[0])
             raise Infeasible(
-                f"joint {joint + 1} would go to {moved[joint]:.3f} rad, "
+                f"after {since + dt:.2f} s, joint {joint + 1} would go to {moved[joint]:.3f} rad, "
                 f"outside [{self._lower[joint]:.3f}, {self._upper[joint]:.3f}]"
             )
         return moved

@@ -114,7 +114,8 @@ class ToolPose(Task):
             time = step * TIME_STEP
             twist = GAIN * pose_error(self.arm, q, position + DEPTH * time / HORIZON * axis, orientation)
             twist[:3] += DEPTH / HORIZON * axis
-            q = self._step(q, damped_pseudo_inverse(self.arm.jacobian(q), damping=DAMPING) @ twist, time + TIME_STEP)
+            speed = damped_pseudo_inverse(self.arm.jacobian(q), damping=DAMPING) @ twist
+            q = self.arm.step(q, speed, dt=TIME_STEP, since=time)
             way.append(q)
             errors.append(self._off_axis(q, position, axis))
         metrics = {"path_error_m": max(errors), "iterations": float(iterations)}
@@ -134,12 +135,6 @@ class ToolPose(Task):
             inward = self.arm.middle - q
             q = self.arm.clip(q + RELAXATION * (inverse @ error + TO_MIDDLE * (inward - inverse @ (jacobian @ inward))))
         raise Infeasible(f"the pose is not reached: the tool is {distance:.4f} m and {turn:.3f} rad off")
-
-    def _step(self, q: np.ndarray, speed: np.ndarray, time: float) -> np.ndarray:
-        try:
-            return self.arm.step(q, speed, dt=TIME_STEP)
-        except Infeasible as error:
-            raise Infeasible(f"after {time:.2f} s of insertion, {error}") from error
 
     def _off_axis(self, q: np.ndarray, position: np.ndarray, axis: np.ndarray) -> float:
         """How far the tool is off the axis of the hole, m."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-
 import numpy as np
 import pytest
 import roboticstoolbox as rtb
-from geodrome_robots.conformance import check_robot
-from geodrome_robots.points import parse_space, random_point
 from geodrome_robots.robot import Infeasible
 from geodrome_robots.stop import Stop
 from geodrome_robots.tasks.gains import Gains
@@ -29,16 +24,6 @@ def rods(payload: float) -> rtb.DHRobot:
         rtb.RevoluteDH(a=0.35, m=mass, r=[centre - 0.35, 0, 0], I=[0, 0, spread], Jm=0.05, G=1),
     ]
     return rtb.DHRobot(links, gravity=[0, -9.81, 0])
-
-
-@pytest.fixture
-def points(generator) -> list[dict]:
-    space = parse_space(Gains.space)
-    return [random_point(space, generator) for _ in range(80)]
-
-
-def test_it_keeps_the_rules_of_a_robot():
-    check_robot(Gains())
 
 
 def test_the_cost_is_that_of_the_toolboxs_arm():
@@ -83,28 +68,6 @@ def test_a_full_matrix_beats_a_diagonal_one():
     assert full < min(diagonals) - 0.3
 
 
-def test_a_trial_gives_the_same_bits_after_another_and_on_another_robot():
-    robot = Gains()
-    first = robot.evaluate(GOOD, seed=0, stop=Stop())
-    robot.evaluate({**GOOD, "damping_ratio": 1.5}, seed=0, stop=Stop())
-
-    assert robot.evaluate(GOOD, seed=1, stop=Stop()) == first
-    assert Gains().evaluate(GOOD, seed=0, stop=Stop()) == first
-
-
-def test_most_points_are_feasible_and_balanced_weights_give_the_terms_a_like_spread(points):
-    robot = Gains()
-    metrics = []
-    for point in points:
-        with contextlib.suppress(Infeasible):
-            metrics.append(robot.evaluate(point, seed=0, stop=Stop()).metrics)
-
-    spreads = [abs(weight) * np.std([m[name] for m in metrics]) for name, weight in robot.weights.items()]
-
-    assert len(metrics) > 55
-    assert max(spreads) < 2 * min(spreads)
-
-
 @pytest.mark.parametrize(
     ("gain", "ratio", "time"),
     [
@@ -136,7 +99,5 @@ def test_what_are_no_gains_is_refused(change, message):
 def test_it_describes_itself():
     described = Gains().describe()
 
-    assert json.loads(json.dumps(described)) == described
     assert described["parameters"].keys() == Gains.space["factors"].keys()
-    assert described["simulator"].startswith("own equations")
-    assert described["cost"]["weights"].keys() == described["cost"]["terms"].keys()
+    assert described["equations_of_motion"] == "geodrome_robots.tasks.dynamics"

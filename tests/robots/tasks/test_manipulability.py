@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from subprocess import run
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import roboticstoolbox as rtb
 import scipy.linalg
-from geodrome_robots.conformance import check_robot
 from geodrome_robots.points import parse_space, random_point
 from geodrome_robots.robot import Infeasible, Measurement
 from geodrome_robots.stop import Stop
@@ -43,12 +41,6 @@ def targets() -> list[list[list[float]]]:
 @pytest.fixture(scope="module")
 def measured(targets) -> dict[type, list[Measurement]]:
     return {kind: measured_by(kind(), targets) for kind in KINDS}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("weighting", ["balanced", "printed"])
-def test_it_keeps_the_rules_of_a_robot(kind, weighting):
-    check_robot(kind(weighting))
 
 
 def test_most_ellipsoids_can_be_tried_and_the_hand_stays_on_its_line(measured):
@@ -161,25 +153,6 @@ def test_near_ellipsoids_have_near_costs(targets):
     assert max(abs(np.diff(costs))) < 1e-2
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_balanced_weights_give_the_terms_a_like_spread(kind, measured):
-    spreads = [
-        weight * np.std([one.metrics[name] for one in measured[kind]]) for name, weight in kind().weights.items()
-    ]
-
-    assert max(spreads) < 2 * min(spreads)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_trial_gives_the_same_bits_after_another_and_on_another_arm(kind, targets):
-    robot = kind()
-    first = robot.evaluate(NEAR_THE_START, seed=0, stop=Stop())
-    measured_by(robot, targets[:1])
-
-    assert robot.evaluate(NEAR_THE_START, seed=1, stop=Stop()) == first
-    assert kind().evaluate(NEAR_THE_START, seed=0, stop=Stop()) == first
-
-
 def test_a_matrix_and_its_transpose_give_the_same_bits():
     robot = Manipulability()
     near = [[0.8, 0.3], [0.3 + 1e-9, 0.7]]
@@ -219,8 +192,6 @@ def test_what_is_no_ellipsoid_is_refused(point, message):
 def test_it_describes_itself(kind):
     described = kind("printed").describe()
 
-    assert json.loads(json.dumps(described)) == described
-    assert described["cost"]["weights"].keys() <= described["cost"]["terms"].keys()
     assert described["parameters"]["ellipsoid"]["unit"] == kind.space["unit"] == "m²"
     assert (described["time_step_s"], described["horizon_s"], described["lag_s"]) == (0.01, 2.0, 0.05)
 
