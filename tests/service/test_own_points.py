@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -128,6 +129,32 @@ def test_a_batch_skips_what_it_has_itself(http, lab):
 
     assert (first.status_code, [trial["number"] for trial in first.json()["trials"]]) == (201, [1, 1])
     assert (again.status_code, [trial["number"] for trial in again.json()["trials"]]) == (200, [1])
+
+
+def test_robots_that_bring_the_same_points_at_once_add_each_of_them_once(http, lab):
+    points = [[index / 10, 0] for index in range(5)]
+
+    def bring(_robot: int) -> list[int]:
+        bodies = [{"point": point, "cost": 1, "skip_if_exists": True} for point in points]
+        return [http.post(f"{lab.path}/trials", json=body).json()["number"] for body in bodies]
+
+    with ThreadPoolExecutor(8) as robots:
+        found = list(robots.map(bring, range(8)))
+
+    assert [trial["point"] for trial in lab.trials()] == points
+    assert found == [[1, 2, 3, 4, 5]] * 8
+
+
+def test_a_trial_is_where_it_was_run(http, lab):
+    trial = lab.ask()
+    lab.tell(trial["number"], cost=1, point=[0.25, 0.25])
+    elsewhere = {"point": trial["point"], "cost": 1, "skip_if_exists": True}
+
+    there = http.post(f"{lab.path}/trials", json={"point": [0.25, 0.25], "cost": 1, "skip_if_exists": True})
+    new = http.post(f"{lab.path}/trials", json=elsewhere)
+
+    assert (there.status_code, there.json()["number"]) == (200, trial["number"])
+    assert new.status_code == 201
 
 
 def test_a_batch_has_at_most_a_thousand(http, lab):

@@ -28,6 +28,7 @@ from geodrome_service.api.bodies import JsonRoute
 from geodrome_service.api.dependencies import Now, Store, in_transaction
 from geodrome_service.api.once import Once, OnceOnly
 from geodrome_service.api.outcomes import told
+from geodrome_service.api.places import Places
 from geodrome_service.api.problems import responses
 from geodrome_service.store import history, own_points, studies
 from geodrome_service.store.database import Database
@@ -115,10 +116,11 @@ class Addition:
 
 
 def _add(store: Database, name_or_id: str, addition: Addition, *, once: Once, now: datetime) -> Response:
-    # Points are read before anything is locked: a thousand take a while.
+    # Points are read before anything is locked: a thousand take a while, and so do those of a large study.
     with store.read.begin() as session:
         found = studies.find(session, name_or_id)
         study_id, space = found.id, spaces.of_study(found, addition.form)
+        places = Places(session, found) if any(body.skip_if_exists for body in addition.bodies) else None
     own = _read(space, addition.bodies, addition.prefixes)
 
     def write(tx: Session) -> Response:
@@ -127,7 +129,7 @@ def _add(store: Database, name_or_id: str, addition: Addition, *, once: Once, no
         # By its id: the name may belong to another study by now, of another space.
         study = studies.find(tx, study_id, lock=True)
         before = history.next_number(tx, study)
-        rows = _added(tx, study, bodies=addition.bodies, own=own, now=now)
+        rows = _added(tx, study, addition.bodies, own, places, now=now)
         shown = [answers.trial(row, study, addition.form) for row in rows]
         is_new = any(row.number >= before for row in rows)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
@@ -140,29 +142,25 @@ def _add(store: Database, name_or_id: str, addition: Addition, *, once: Once, no
 def _added(
     tx: Session,
     study: Study,
-    *,
     bodies: Sequence[schemas.OwnTrial],
     own: Sequence[own_points.Own],
+    places: Places | None,
+    *,
     now: datetime,
 ) -> list[Trial]:
     """The trials that were added, or that are there already and are to be skipped."""
-    if not any(body.skip_if_exists for body in bodies):
+    if places is None:
         return own_points.add(tx, study, own, now=now)
-    known = history.points(tx, study)
-    numbers = [number for number, _ in known]
-    space = spaces.space_of(study.space, study.constraints)  # stored points are in its own form
-    places = spaces.Places(space, [point for _, point in known])
+    places.update(tx, study)
     rows: list[Trial] = []
     for body, one in zip(bodies, own, strict=True):
         same = places.find(one.point) if body.skip_if_exists else None
         if same is not None:
-            rows.append(history.find(tx, study, numbers[same]))
+            rows.append(history.find(tx, study, same))
             continue
-        [added] = own_points.add(tx, study, [one], now=now)
+        rows += own_points.add(tx, study, [one], now=now)
         tx.flush()
-        rows.append(added)
-        numbers.append(added.number)
-        places.add(one.point)
+        places.update(tx, study)
     return rows
 
 

@@ -8,40 +8,12 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-import torch
 from geodrome import schemas
 from geodrome.errors import EmptyDomain, FieldError, InvalidPoint, InvalidRequest, InvalidSpace
 from geodrome_core import CheckedPoint, Fault, Form, PointError, Space, SpaceError, space_from_spec
 
 from geodrome_service.api import faults
 from geodrome_service.store.tables import Study
-
-SAME = 1e-6
-"""Geodesic distance below which two points are one."""
-
-
-class Places:
-    """Points of a study's manifold, to find out whether another one is the same as one of them.
-
-    Args:
-        space: The study's space.
-        points: Canonical points.
-    """
-
-    def __init__(self, space: Space, points: Sequence[Any]) -> None:
-        self._space = space
-        self._rows = space.rows(points)
-
-    def find(self, point: Any) -> int | None:
-        """Index of the first point that is the same, within ``SAME``; None if none is."""
-        if not len(self._rows):
-            return None
-        near = self._space.manifold.distance(self._rows, self._space.rows([point])) < SAME
-        return int(near.int().argmax()) if bool(near.any()) else None
-
-    def add(self, point: Any) -> None:
-        """Adds one more."""
-        self._rows = torch.cat([self._rows, self._space.rows([point])])
 
 
 def space_of(spec: Mapping[str, Any], constraints: Sequence[Mapping[str, Any]]) -> Space:

@@ -10,7 +10,7 @@ from geodrome.schemas import TrialState
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from geodrome_service.store.tables import Json, Study, Trial
+from geodrome_service.store.tables import Event, Json, Study, Trial
 
 LATEST = 1000
 """Trials from which the points of a larger initial design keep away."""
@@ -79,12 +79,14 @@ def page(
     return found[:limit], found[limit - 1].number if len(found) > limit else None
 
 
-def points(session: Session, study: Study) -> list[tuple[int, Json]]:
-    """Numbers and points of all trials but the lost ones."""
-    rows = select(Trial.number, Trial.point).where(
-        Trial.study_serial == study.serial, Trial.state != TrialState.LOST.value
-    )
-    return [(number, point) for number, point in session.execute(rows.order_by(Trial.number))]
+def points(session: Session, study: Study, *, since: int) -> dict[int, Json | None]:
+    """The points of all trials to which something happened after event ``since``, by number; None for lost ones."""
+    rows = select(Trial.number, Trial.state, Trial.point).where(Trial.study_serial == study.serial)
+    if since:
+        later = select(Event.number).where(Event.study_serial == study.serial, Event.position > since)
+        rows = rows.where(Trial.number.in_(later))
+    found = session.execute(rows.order_by(Trial.number))
+    return {number: None if state == TrialState.LOST.value else point for number, state, point in found}
 
 
 def next_number(session: Session, study: Study) -> int:
