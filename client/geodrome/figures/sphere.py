@@ -1,0 +1,59 @@
+"""Directions on the globe."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from geodrome import schemas
+from geodrome.figures.style import finite, numbers
+from geodrome.figures.subject import Subject, add_points
+
+Array = NDArray[np.float64]
+
+LIFT = 1.02
+"""Radius at which points lie, so that the surface does not swallow them."""
+
+
+def globe(subject: Subject) -> go.Figure:
+    """The sphere S², coloured by the model's mean, with the trials on it."""
+    figure = subject.blank("the sphere")
+    add_body(figure, subject.shades.faint, 0.985)
+    if subject.field is not None:
+        _add_field(figure, subject.field)
+    add_points(figure, subject, lambda points: LIFT * points)
+    return figure.update_layout(scene={"aspectmode": "data", "xaxis_title": "x", "yaxis_title": "y", "zaxis_title": "z"})
+
+
+def on_sphere(latitudes: Array, longitudes: Array) -> Array:
+    """Unit vectors of all pairs of latitude and longitude, rad: three arrays, latitudes outermost."""
+    a, b = np.meshgrid(latitudes, longitudes, indexing="ij")
+    return np.array([np.cos(a) * np.cos(b), np.cos(a) * np.sin(b), np.sin(a)])
+
+
+def add_body(figure: go.Figure, colour: str, radius: float, opacity: float = 1.0) -> None:
+    """A plain sphere."""
+    x, y, z = radius * on_sphere(np.linspace(-math.pi / 2, math.pi / 2, 25), np.linspace(0, 2 * math.pi, 49))
+    figure.add_surface(
+        x=finite(x), y=finite(y), z=finite(z), opacity=opacity, showscale=False, hoverinfo="skip",
+        colorscale=[[0, colour], [1, colour]], name="body", contours={axis: {"highlight": False} for axis in "xyz"},
+    )  # fmt: skip
+
+
+def _add_field(figure: go.Figure, field: schemas.Field) -> None:
+    latitudes, longitudes = (numbers(axis) for axis in field.axes)
+    mean, std = numbers(field.mean), numbers(field.std)
+    if longitudes[-1] < longitudes[0] + 2 * math.pi - 1e-9:
+        # The last meridian is the first one: without it there is a gap.
+        longitudes = np.append(longitudes, longitudes[0] + 2 * math.pi)
+        mean, std = np.hstack([mean, mean[:, :1]]), np.hstack([std, std[:, :1]])
+    x, y, z = np.where(np.isfinite(mean), on_sphere(latitudes, longitudes), np.nan)
+    texts = [[f"model {m:.6g} ± {s:.2g}" for m, s in zip(*rows, strict=True)] for rows in zip(mean, std, strict=True)]
+    figure.add_surface(
+        x=finite(x), y=finite(y), z=finite(z), surfacecolor=finite(mean), coloraxis="coloraxis", name="model's mean",
+        text=texts, hoverinfo="text", lighting={"ambient": 0.8, "diffuse": 0.3, "specular": 0.05},
+        contours={axis: {"highlight": False} for axis in "xyz"},
+    )  # fmt: skip
