@@ -9,6 +9,7 @@ from urllib.parse import quote
 from geodrome import schemas
 from geodrome.bodies import jsonable
 from geodrome.connection import Connection
+from geodrome.plotting import Plots
 from geodrome.running import run
 
 LONGEST_WAIT_S = 30.0  # how long the service may think before it answers 202
@@ -100,7 +101,7 @@ class TrialHandle:
         return self.record
 
 
-class Study:
+class Study(Plots):
     """A study on the service.
 
     Attributes:

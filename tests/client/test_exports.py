@@ -76,7 +76,18 @@ def test_every_public_class_says_what_it_is(name):
 
 
 def test_importing_the_client_brings_no_numerics_and_no_web():
-    heavy = {"torch", "numpy", "scipy", "gpytorch", "botorch", "pymanopt", "fastapi", "sqlalchemy", "distributed"}
+    heavy = {
+        "torch",
+        "numpy",
+        "scipy",
+        "gpytorch",
+        "botorch",
+        "pymanopt",
+        "fastapi",
+        "sqlalchemy",
+        "distributed",
+        "plotly",
+    }
     program = f"import sys, geodrome, geodrome.cli; print(sorted({heavy!r} & set(sys.modules)))"
 
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

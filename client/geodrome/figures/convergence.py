@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from geodrome import schemas
-from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, transparent, with_unit
+from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, said, transparent, with_unit
 from geodrome.figures.trials import DRAWN, MARKS, completed, costs, hover, improvements, in_state, spaced, thinned
 
 STEPS = 700
@@ -36,7 +36,7 @@ def convergence(
     """Costs over trial numbers, with the best so far as steps.
 
     At most 2,000 points are drawn, however many trials there are: of each stretch the least and the largest cost, and
-    all steps. Trials without a cost stand in a strip below. Trials that are flagged as outliers do not stretch the axis.
+    all steps. Trials without a cost stand in a strip below. Those flagged as outliers do not stretch the axis.
 
     Args:
         record: The study.
@@ -46,7 +46,7 @@ def convergence(
         theme: Light or dark.
     """
     objective = record.objective
-    figure = blank(f"Convergence of {record.name}", theme)
+    figure = blank(said(f"Convergence of {record.name}"), theme)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(title_text="trial", rangemode="nonnegative")
     figure.update_yaxes(title_text=with_unit(objective.name, objective.unit), type="log" if log else "linear")
@@ -56,7 +56,7 @@ def convergence(
         _add_costs(figure, found, objective.unit)
         _add_steps(figure, found, objective, last, theme)
     if recommended is not None:
-        _add_recommended(figure, recommended, last, theme)
+        _add_recommended(figure, recommended, last)
     _add_strip(figure, trials)
     figure.update_layout(yaxis_range=_range(found, log=log))
     return figure
@@ -72,7 +72,12 @@ def _add_costs(figure: go.Figure, found: list[schemas.Trial], unit: str | None) 
                 y=[trial.cost for trial in some],
                 mode="markers",
                 name=name,
-                marker={"symbol": symbol, "size": 7, "opacity": 0.65, "color": OKABE_ITO["orange" if flag else "green"]},
+                marker={
+                    "symbol": symbol,
+                    "size": 7,
+                    "opacity": 0.65,
+                    "color": OKABE_ITO["orange" if flag else "green"],
+                },
                 text=[hover(trial, unit) for trial in some],
                 hoverinfo="text",
             )
@@ -99,7 +104,7 @@ def _add_steps(
     )
 
 
-def _add_recommended(figure: go.Figure, recommended: schemas.Recommendation, last: int, theme: Theme) -> None:
+def _add_recommended(figure: go.Figure, recommended: schemas.Recommendation, last: int) -> None:
     mean, std = recommended.mean, recommended.std
     colour = OKABE_ITO["purple"]
     figure.add_scatter(

@@ -13,8 +13,8 @@ from geodrome.figures.style import SHADES, Theme, finite, numbers, transparent
 def add_curve(
     figure: go.Figure,
     x: Sequence[float],
-    mean: Sequence[float | None],
-    std: Sequence[float | None],
+    mean: Sequence[float | None] | Sequence[list[float | None]],
+    std: Sequence[float | None] | Sequence[list[float | None]],
     theme: Theme,
     *,
     in_legend: bool = True,
@@ -35,15 +35,17 @@ def add_curve(
     shared: dict[str, Any] = {"x": list(x), "mode": "lines", "showlegend": in_legend, **cell}
     edge = {"width": 0}
     figure.add_scatter(
-        **{**shared, "showlegend": False}, y=finite(middle - 2 * spread), line=edge, legendgroup="band", hoverinfo="skip"
+        **{**shared, "showlegend": False},
+        y=finite(middle - 2 * spread),
+        line=edge,
+        legendgroup="band",
+        hoverinfo="skip",
     )
     figure.add_scatter(
         **shared, y=finite(middle + 2 * spread), line=edge, legendgroup="band", hoverinfo="skip",
         fill="tonexty", fillcolor=transparent(line, 0.2), name="± 2 standard deviations",
     )  # fmt: skip
-    texts = [
-        f"{m:.6g} ± {s:.2g}<br>at {place:.4g}" for place, m, s in zip(x, middle, spread, strict=True)
-    ]
+    texts = [f"{m:.6g} ± {s:.2g}<br>at {place:.4g}" for place, m, s in zip(x, middle, spread, strict=True)]
     figure.add_scatter(
         **shared, y=finite(middle), line={"color": line, "width": 2}, legendgroup="mean", name="model's mean",
         text=texts, hoverinfo="text",

@@ -15,7 +15,8 @@ Array = NDArray[np.float64]
 
 DEGREES = 180 / math.pi
 
-def distances(spec: SpaceSpec, one: Array, others: Array) -> Array:
+
+def distances(spec: SpaceSpec, one: Array, others: Array) -> Array:  # noqa: PLR0911 - a case for each
     """How far points are from one of them, in the unit of ``unit``; boxes are measured as unit boxes, logarithms taken.
 
     Args:
@@ -28,10 +29,12 @@ def distances(spec: SpaceSpec, one: Array, others: Array) -> Array:
     """
     match spec:
         case Sphere():
-            return 2 * np.arctan2(_norms(others - one), _norms(others + one))
+            # Not by arcus cosine, which loses half the digits near 0.
+            return np.arctan2(_norms(others - one), _norms(others + one)) * 2.0
         case Rotation(dim=3):
             # The chord between two rotations is 2 sqrt(2) sin(angle / 2).
-            return 2 * DEGREES * np.arcsin(np.minimum(_norms(others - one) / math.sqrt(8), 1))
+            turns: Array = 2 * DEGREES * np.arcsin((_norms(others - one) / math.sqrt(8)).clip(max=1))
+            return turns
         case Rotation():
             # Angles stand in pairs.
             return DEGREES / math.sqrt(2) * _norms(np.angle(np.linalg.eigvals(one.T @ others)))
@@ -42,7 +45,8 @@ def distances(spec: SpaceSpec, one: Array, others: Array) -> Array:
             return _norms(np.log(np.linalg.eigvalsh(root @ others @ root.T)))
         case Hyperbolic():
             scale = (1 - one @ one) * (1 - (others * others).sum(1))
-            return 2 * np.arcsinh(_norms(others - one) / np.sqrt(scale))
+            gaps: Array = 2 * np.arcsinh(_norms(others - one) / np.sqrt(scale))
+            return gaps
         case _:
             return _norms(in_unit_box(spec, others) - in_unit_box(spec, one))
 
@@ -62,7 +66,18 @@ def unit(spec: SpaceSpec) -> str | None:
             return "share of the bounds"
 
 
-def diameter(spec: SpaceSpec) -> float:
+def natural(spec: SpaceSpec, distance: float) -> float:
+    """A distance of the service's slices, radians for angles of all kinds, in the unit of ``unit``."""
+    match spec:
+        case Rotation():
+            return DEGREES * distance
+        case Torus():
+            return HALF_TURN[spec.unit] / math.pi * distance
+        case _:
+            return distance
+
+
+def diameter(spec: SpaceSpec) -> float:  # noqa: PLR0911 - a case for each
     """The largest distance in the domain; where there are no bounds, that of a wide one."""
     match spec:
         case Sphere():
@@ -96,5 +111,6 @@ def in_unit_box(spec: Any, values: Array) -> Array:
     return result
 
 
-def _norms(arrays: Array) -> Array:
-    return np.sqrt((arrays * arrays).reshape(len(arrays), -1).sum(1))
+def _norms(arrays: NDArray[Any]) -> Array:
+    norms: Array = np.sqrt((arrays * arrays).reshape(len(arrays), -1).sum(1))
+    return norms

@@ -47,9 +47,7 @@ def _flattened(space: SpaceSpec, name: str) -> list[Factor]:
             parts = {"position": position, "orientation": space.orientation}
         case _:
             return [Factor(name or None, space)]
-    return [
-        factor for part, spec in parts.items() for factor in _flattened(spec, f"{name}.{part}" if name else part)
-    ]
+    return [factor for part, spec in parts.items() for factor in _flattened(spec, f"{name}.{part}" if name else part)]
 
 
 def _part(point: schemas.Point, name: str) -> Any:

@@ -91,7 +91,8 @@ def ellipsoids(subject: Subject) -> go.Figure:
         )  # fmt: skip
     figure.add_scatter3d(
         x=finite(GAP * size * np.arange(len(shown))), y=[0.0] * len(shown), z=[-1.25 * float(size)] * len(shown),
-        mode="text", text=[_label(subject, trial) for trial in shown], hoverinfo="skip", showlegend=False, name="trials",
+        mode="text", text=[_label(subject, trial) for trial in shown], hoverinfo="skip", name="trials",
+        showlegend=False,
     )  # fmt: skip
     camera = {"projection": {"type": "orthographic"}, "eye": {"x": 0.3, "y": -2.0, "z": 0.6}}
     hidden = {"visible": False, "showspikes": False}

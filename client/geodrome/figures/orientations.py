@@ -22,7 +22,7 @@ HIDDEN = {"visible": False, "showspikes": False}
 
 
 def triads(subject: Subject) -> go.Figure:
-    """The frames of up to 12 trials in their order, the best among them: each axis as it lies in the frame of the base."""
+    """The frames of up to 12 trials in their order, the best among them, as they lie in the frame of the base."""
     figure = subject.blank("frames, in the order of trials")
     some = chosen(subject.trials, subject.goal, SHOWN)
     matrices = subject.points(some).reshape(-1, 3, 3)

@@ -11,13 +11,14 @@ from plotly.subplots import make_subplots
 
 from geodrome import schemas
 from geodrome.figures.coordinates import coordinates
-from geodrome.figures.distances import diameter, distances
+from geodrome.figures.curves import add_curve
+from geodrome.figures.distances import diameter, distances, natural, unit
 from geodrome.figures.factors import Factor, factors
-from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, said, transparent, with_unit
+from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, finite, said, with_unit
 from geodrome.figures.trials import drawn, hover
 
 COLUMNS = 3
-ROW_PX = 240
+ROW_PX = 250
 NEAR = 0.1
 
 
@@ -33,94 +34,57 @@ def slices(
 
     Args:
         record: The study.
-        views: What ``GET …/views`` answered.
-        trials: Observations, drawn at the place of the geodesic that is nearest to them.
-        near: How far off an observation may be in each factor, as a share of the factor's diameter.
+        views: What ``GET …/views`` answered, in the space's own form.
+        trials: Observations, of which those near a geodesic are drawn, at the place on it that is nearest.
+        near: How far off one may be in each factor, as a share of the factor's diameter.
         theme: Light or dark.
     """
-    parts = factors(record.space)
-    count = max(len(views.slices), 1)
-    columns = min(COLUMNS, count)
-    rows = math.ceil(count / columns)
-    figure = make_subplots(
-        rows, columns, figure=blank(f"Model of {record.name} about the recommended point", theme),
-        shared_yaxes="all", subplot_titles=[_title(item) for item in views.slices] or [""],
-        horizontal_spacing=0.05, vertical_spacing=0.32 / rows,
-    )  # fmt: skip
-    units = {factor.name: _unit(factor) for factor in parts}
-    for place, item in enumerate(views.slices):
-        cell = {"row": place // columns + 1, "col": place % columns + 1}
-        _add_model(figure, item, theme, cell, is_first=place == 0)
-        _add_near(figure, item, parts, drawn(trials), record.objective.unit, near, cell)
-        figure.add_vline(0, line={"dash": "dot", "width": 1, "color": SHADES[theme].ink}, **cell)
-        figure.update_xaxes(title_text=with_unit("distance", units.get(item.factor)), **cell)
-    figure.update_yaxes(title_text=with_unit(record.objective.name, record.objective.unit), col=1)
-    figure.update_layout(height=120 + ROW_PX * rows, legend_y=1 + 50 / (ROW_PX * rows), hovermode="closest")
+    figure = blank(said(f"Model of {record.name} about the recommended point"), theme)
     if not views.slices:
-        say_empty(figure, "no model yet")
-    return figure
-
-
-def say_empty(figure: go.Figure, text: str) -> None:
-    """Says why there is nothing to see."""
-    figure.add_annotation(text=text, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
+        return figure.add_annotation(text="no model yet", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
+    columns = min(COLUMNS, len(views.slices))
+    rows = math.ceil(len(views.slices) / columns)
+    figure = make_subplots(
+        rows, columns, figure=figure, shared_yaxes="all", subplot_titles=[_title(item) for item in views.slices],
+        horizontal_spacing=0.04, vertical_spacing=0.34 / rows,
+    )  # fmt: skip
+    parts = {factor.name: factor for factor in factors(record.space)}
+    observed = drawn(trials)
+    found = [_near(item, list(parts.values()), observed, near) for item in views.slices]
+    for place, item in enumerate(views.slices):
+        spec = parts[item.factor].spec
+        cell = {"row": place // columns + 1, "col": place % columns + 1}
+        x = [natural(spec, distance) for distance in item.distances]
+        add_curve(figure, x, item.mean, item.std, theme, in_legend=place == 0, **cell)
+        figure.add_scatter(
+            x=[x[index] for _, index in found[place]], y=finite(trial.cost for trial, _ in found[place]),
+            mode="markers", marker={"color": OKABE_ITO["green"], "size": 7, "opacity": 0.8}, hoverinfo="text",
+            text=[hover(trial, record.objective.unit) for trial, _ in found[place]], name="observations near",
+            legendgroup="near", showlegend=place == 0 and any(found), **cell,
+        )  # fmt: skip
+        figure.add_vline(0, line={"dash": "dot", "width": 1, "color": SHADES[theme].ink}, **cell)
+        figure.update_xaxes(title_text=with_unit("distance", unit(spec)), **cell)
+    figure.update_yaxes(title_text=with_unit(record.objective.name, record.objective.unit), col=1)
+    return figure.update_layout(height=130 + ROW_PX * rows, legend_y=1 + 40 / (ROW_PX * rows), margin_t=110)
 
 
 def _title(item: schemas.Slice) -> str:
     return said(f"{item.factor}, geodesic {item.axis}" if item.factor else f"geodesic {item.axis}")
 
 
-def _add_model(figure: go.Figure, item: schemas.Slice, theme: Theme, cell: dict[str, int], *, is_first: bool) -> None:
-    mean, std, line = np.array(item.mean), np.array(item.std), SHADES[theme].line
-    figure.add_scatter(
-        x=[*item.distances, *reversed(item.distances)],
-        y=[*(mean + 2 * std), *(mean - 2 * std)[::-1]],
-        mode="lines", line_width=0, fill="toself", fillcolor=transparent(line, 0.2),
-        name="± 2 standard deviations", legendgroup="band", showlegend=is_first, hoverinfo="skip", **cell,
-    )  # fmt: skip
-    figure.add_scatter(
-        x=item.distances, y=item.mean, mode="lines", line={"color": line, "width": 2},
-        name="mean", legendgroup="mean", showlegend=is_first, hoverinfo="text", **cell,
-        text=[f"{m:.6g} ± {s:.2g}<br>at {d:.3g}" for d, m, s in zip(item.distances, item.mean, item.std, strict=True)],
-    )  # fmt: skip
-
-
-def _add_near(
-    figure: go.Figure,
-    item: schemas.Slice,
-    parts: list[Factor],
-    trials: Sequence[schemas.Trial],
-    unit: str | None,
-    near: float,
-    cell: dict[str, int],
-) -> None:
-    found = _near(item, parts, trials, near) if trials else []
-    if found:
-        figure.add_scatter(
-            x=[item.distances[place] for _, place in found],
-            y=[trial.cost for trial, _ in found],
-            mode="markers",
-            marker={"color": OKABE_ITO["green"], "size": 7, "opacity": 0.8},
-            name="observations near",
-            legendgroup="near",
-            showlegend=not any(trace.legendgroup == "near" for trace in figure.data),
-            text=[hover(trial, unit) for trial, _ in found],
-            hoverinfo="text",
-            **cell,
-        )
-
-
 def _near(
-    item: schemas.Slice, parts: list[Factor], trials: Sequence[schemas.Trial], near: float
+    item: schemas.Slice, parts: Sequence[Factor], trials: Sequence[schemas.Trial], near: float
 ) -> list[tuple[schemas.Trial, int]]:
     """Trials that are near the geodesic in every factor, each with the place on it that is nearest."""
-    moving, off = np.zeros((len(item.points), len(trials))), np.zeros(len(trials))
+    if not trials:
+        return []
+    off, places = np.zeros(len(trials)), [0] * len(trials)
     for factor in parts:
-        path = np.array([coordinates(factor, point) for point in item.points])
         points = np.array([coordinates(factor, trial.point, trial.form) for trial in trials])
-        if np.ptp(path, axis=0).any():
-            moving += [distances(factor.spec, place, points) / diameter(factor.spec) for place in path]
-        else:
-            off = np.maximum(off, distances(factor.spec, path[0], points) / diameter(factor.spec))
-    off = np.maximum(off, moving.min(0))
-    return [(trials[index], int(moving[:, index].argmin())) for index in np.flatnonzero(off <= near)]
+        is_moving = factor.name == item.factor
+        path = [coordinates(factor, point) for point in (item.points if is_moving else item.points[:1])]
+        away = np.array([distances(factor.spec, place, points) for place in path]) / diameter(factor.spec)
+        off = np.maximum(off, away.min(0))
+        if is_moving:
+            places = away.argmin(0).tolist()
+    return [(trial, place) for trial, place, far in zip(trials, places, off, strict=True) if far <= near]

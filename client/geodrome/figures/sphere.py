@@ -25,7 +25,9 @@ def globe(subject: Subject) -> go.Figure:
     if subject.field is not None:
         _add_field(figure, subject.field)
     add_points(figure, subject, lambda points: LIFT * points)
-    return figure.update_layout(scene={"aspectmode": "data", "xaxis_title": "x", "yaxis_title": "y", "zaxis_title": "z"})
+    return figure.update_layout(
+        scene={"aspectmode": "data", "xaxis_title": "x", "yaxis_title": "y", "zaxis_title": "z"}
+    )
 
 
 def on_sphere(latitudes: Array, longitudes: Array) -> Array:
@@ -46,8 +48,9 @@ def add_body(figure: go.Figure, colour: str, radius: float, opacity: float = 1.0
 def _add_field(figure: go.Figure, field: schemas.Field) -> None:
     latitudes, longitudes = (numbers(axis) for axis in field.axes)
     mean, std = numbers(field.mean), numbers(field.std)
-    if longitudes[-1] < longitudes[0] + 2 * math.pi - 1e-9:
-        # The last meridian is the first one: without it there is a gap.
+    gap = longitudes[0] + 2 * math.pi - longitudes[-1]
+    # Not of a cap, which has a west and an east end.
+    if 1e-9 < gap < 1.5 * np.diff(longitudes).max():
         longitudes = np.append(longitudes, longitudes[0] + 2 * math.pi)
         mean, std = np.hstack([mean, mean[:, :1]]), np.hstack([std, std[:, :1]])
     x, y, z = np.where(np.isfinite(mean), on_sphere(latitudes, longitudes), np.nan)

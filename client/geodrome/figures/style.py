@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 Theme = Literal["light", "dark"]
 
@@ -114,6 +115,6 @@ def finite(values: Iterable[Any]) -> list[Any]:
     return [finite(value) if np.ndim(value) else (float(value) if np.isfinite(value) else None) for value in values]
 
 
-def numbers(values: Iterable[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers(values: Sequence[float | None] | Sequence[list[float | None]]) -> NDArray[np.float64]:
     """The way back: an array, with NaN for None."""
     return np.array(values, dtype=np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -60,9 +61,12 @@ def thinned(values: NDArray[np.float64], count: int) -> NDArray[np.intp]:
     """Places of at most ``count`` of the values, in order: the least and the largest of each of equal stretches."""
     if len(values) <= count:
         return np.arange(len(values))
-    edges = np.linspace(0, len(values), count // 2 + 1).astype(int)
-    stretches = [values[start:end] for start, end in zip(edges, edges[1:], strict=False)]
-    kept = {int(start + place(part)) for start, part in zip(edges, stretches, strict=False) for place in (_least, _most)}
+    edges = np.linspace(0, len(values), count // 2 + 1).astype(int).tolist()
+    kept = {
+        start + int(place)
+        for start, end in pairwise(edges)
+        for place in (values[start:end].argmin(), values[start:end].argmax())
+    }
     return np.array(sorted(kept))
 
 
@@ -104,11 +108,3 @@ def colour_range(values: NDArray[np.float64]) -> tuple[float, float]:
         return 0.0, 1.0
     ends = np.quantile(values, [0.02, 0.98]) if len(values) >= 25 else np.array([values.min(), values.max()])
     return float(ends[0]), float(ends[1])
-
-
-def _least(part: NDArray[np.float64]) -> int:
-    return int(part.argmin())
-
-
-def _most(part: NDArray[np.float64]) -> int:
-    return int(part.argmax())

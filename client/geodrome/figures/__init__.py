@@ -1,0 +1,17 @@
+"""All figures of Geodrome, made once: plain data in, Plotly figures out. Needs the extra ``plots``.
+
+=====================  ==========================================================
+``convergence``        costs over trials, and the best so far
+``slices``             the model along geodesics through the recommended point
+``manifold_views``     the trials on their manifold, and the model where it can be drawn; a figure for each factor
+``model``              lengthscales and calibration
+=====================  ==========================================================
+"""
+
+from geodrome.figures.convergence import convergence
+from geodrome.figures.manifold import DRAWINGS, manifold_views
+from geodrome.figures.model import model
+from geodrome.figures.slices import slices
+from geodrome.figures.style import TEMPLATES, Theme
+
+__all__ = ["DRAWINGS", "TEMPLATES", "Theme", "convergence", "manifold_views", "model", "slices"]
