@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from geodrome.figures.distances import distances, unit
-from geodrome.figures.style import finite, with_unit
+from geodrome.figures.style import colour_bar, finite, with_unit
 from geodrome.figures.subject import Subject
 
 
@@ -16,11 +16,11 @@ def apart(subject: Subject) -> go.Figure:
     some, center, name = subject.completed, subject.recommended, "the recommended point"
     if center is None and subject.best is not None:
         center, name = subject.points([subject.best])[0], "the best trial"
-    away = np.zeros(0) if center is None else distances(subject.spec, center, subject.points(some))
+    away = distances(subject.spec, center, subject.points(some)) if some and center is not None else np.zeros(0)
     numbers = [trial.number for trial in some]
     figure.add_scatter(
         x=finite(away), y=finite(trial.cost for trial in some), mode="markers", name="trials",
-        marker={"color": numbers, "colorscale": "Cividis", "size": 8, "colorbar": {"title": {"text": "trial"}}},
+        marker={"color": numbers, "colorscale": "Cividis", "size": 8, "colorbar": colour_bar("trial")},
         text=subject.hovers(some), hoverinfo="text",
     )  # fmt: skip
     figure.update_xaxes(title_text=with_unit(f"geodesic distance from {name}", unit(subject.spec)), rangemode="tozero")

@@ -11,7 +11,7 @@ from plotly.colors import sample_colorscale
 
 from geodrome import schemas
 from geodrome.figures.sphere import on_sphere
-from geodrome.figures.style import OKABE_ITO, finite, with_unit
+from geodrome.figures.style import OKABE_ITO, finite, in_space, with_unit
 from geodrome.figures.subject import Subject, add_points
 from geodrome.figures.trials import chosen, completed, costs
 
@@ -64,7 +64,7 @@ def cone(subject: Subject) -> go.Figure:
     unit = subject.spec.unit
     titles = [with_unit(name, unit) for name in ("half of m₁₁ − m₂₂", "m₁₂", "half of m₁₁ + m₂₂")]
     x, y, z = ({"title": {"text": title}} for title in titles)
-    return figure.update_layout(scene={"aspectmode": "data", "xaxis": x, "yaxis": y, "zaxis": z})
+    return in_space(figure.update_layout(scene={"aspectmode": "data", "xaxis": x, "yaxis": y, "zaxis": z}))
 
 
 def in_cone(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,8 +97,10 @@ def ellipsoids(subject: Subject) -> go.Figure:
     camera = {"projection": {"type": "orthographic"}, "eye": {"x": 0.3, "y": -2.0, "z": 0.6}}
     hidden = {"visible": False, "showspikes": False}
     length = {"title": {"text": subject.spec.unit or ""}, "showspikes": False}
-    return figure.update_layout(
-        scene={"aspectmode": "data", "camera": camera, "xaxis": hidden, "yaxis": hidden, "zaxis": length}
+    return in_space(
+        figure.update_layout(
+            scene={"aspectmode": "data", "camera": camera, "xaxis": hidden, "yaxis": hidden, "zaxis": length}
+        )
     )
 
 

@@ -9,13 +9,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from geodrome import schemas
-from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, said
+from geodrome.figures.style import OKABE_ITO, SHADES, Theme, above, blank, said
 
 EXPECTED = (0.6827, 0.9545)
 """Shares of a normal distribution within one and two standard deviations."""
 
-ROW_PX = 60
-BAR_PX = 28
+GAP_PX = 74
+BAR_PX = 34
 
 
 def model(record: schemas.Study, fitted: schemas.FittedModel | None, *, theme: Theme = "light") -> go.Figure:
@@ -30,10 +30,11 @@ def model(record: schemas.Study, fitted: schemas.FittedModel | None, *, theme: T
         figure = blank(said(f"Model of {record.name}"), theme)
         return figure.add_annotation(text="no model yet", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     panels = lengthscales(fitted)
-    heights = [*(ROW_PX + BAR_PX * len(bars) for bars in panels.values()), ROW_PX + 2 * BAR_PX]
+    bars_px = [*(BAR_PX * len(bars) for bars in panels.values()), 2 * BAR_PX]
+    height = sum(bars_px) + GAP_PX * (len(bars_px) - 1)
     figure = make_subplots(
-        len(heights), 1, figure=blank(said(f"Model of {record.name}"), theme), row_heights=heights,
-        vertical_spacing=min(0.9 / len(heights), 74 / sum(heights)),
+        len(bars_px), 1, figure=blank(said(f"Model of {record.name}"), theme), row_heights=bars_px,
+        vertical_spacing=GAP_PX / height,
         subplot_titles=[*(_title(unit) for unit in panels), _summary(fitted)],
     )  # fmt: skip
     for row, (unit, bars) in enumerate(panels.items(), start=1):
@@ -42,11 +43,12 @@ def model(record: schemas.Study, fitted: schemas.FittedModel | None, *, theme: T
             text=[f"{value:.4g} {unit}".rstrip() for value in bars.values()], hoverinfo="text", name="lengthscale",
             showlegend=False, row=row, col=1,
         )  # fmt: skip
-    _add_calibration(figure, fitted.calibration, len(heights))
+    _add_calibration(figure, fitted.calibration, len(bars_px))
     figure.update_xaxes(rangemode="tozero")
-    figure.update_xaxes(range=[0, 1.02], tickformat=".0%", row=len(heights), col=1)
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    return figure.update_layout(height=160 + sum(heights) + 30 * len(heights), legend={"y": 0, "yanchor": "top"})
+    figure.update_xaxes(range=[0, 1.02], tickformat=".0%", row=len(bars_px), col=1)
+    figure.update_yaxes(autorange="reversed", ticksuffix="  ")
+    figure.update_layout(bargap=0.35)
+    return above(figure, height)
 
 
 def lengthscales(fitted: schemas.FittedModel) -> dict[str, dict[str, float]]:

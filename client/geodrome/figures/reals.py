@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from geodrome.figures.coordinates import HALF_TURN
 from geodrome.figures.curves import add_curve
-from geodrome.figures.style import OKABE_ITO, finite, numbers, with_unit
+from geodrome.figures.style import OKABE_ITO, above, finite, in_space, numbers, with_unit
 from geodrome.figures.subject import Subject, add_points
 from geodrome.spaces import Torus
 
@@ -49,7 +49,7 @@ def space(subject: Subject) -> go.Figure:
     figure = subject.blank("points")
     add_points(figure, subject, lambda points: points)
     axes = {f"{name}axis": _scene_axis(subject, name) for name in "xyz"}
-    return figure.update_layout(scene={"aspectmode": "cube", **axes})
+    return in_space(figure.update_layout(scene={"aspectmode": "cube", **axes}))
 
 
 def side_by_side(subject: Subject) -> go.Figure:
@@ -74,7 +74,7 @@ def side_by_side(subject: Subject) -> go.Figure:
         )  # fmt: skip
         figure.update_xaxes(**_axis(subject, f"[{place}]"), **cell)
     figure.update_yaxes(title_text=subject.cost_title, col=1)
-    return figure.update_layout(height=140 + ROW_PX * rows)
+    return above(figure, ROW_PX * rows)
 
 
 def add_costs(figure: go.Figure, subject: Subject, along: Callable[[Array], Array]) -> None:

@@ -14,7 +14,7 @@ from geodrome.figures.coordinates import coordinates
 from geodrome.figures.curves import add_curve
 from geodrome.figures.distances import diameter, distances, natural, unit
 from geodrome.figures.factors import Factor, factors
-from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, finite, said, with_unit
+from geodrome.figures.style import OKABE_ITO, SHADES, Theme, above, blank, finite, said, with_unit
 from geodrome.figures.trials import drawn, hover
 
 COLUMNS = 3
@@ -65,7 +65,7 @@ def slices(
         figure.add_vline(0, line={"dash": "dot", "width": 1, "color": SHADES[theme].ink}, **cell)
         figure.update_xaxes(title_text=with_unit("distance", unit(spec)), **cell)
     figure.update_yaxes(title_text=with_unit(record.objective.name, record.objective.unit), col=1)
-    return figure.update_layout(height=130 + ROW_PX * rows, legend_y=1 + 40 / (ROW_PX * rows), margin_t=110)
+    return above(figure, ROW_PX * rows)
 
 
 def _title(item: schemas.Slice) -> str:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from geodrome import schemas
-from geodrome.figures.style import finite, numbers
+from geodrome.figures.style import finite, in_space, numbers
 from geodrome.figures.subject import Subject, add_points
 
 Array = NDArray[np.float64]
@@ -25,9 +25,8 @@ def globe(subject: Subject) -> go.Figure:
     if subject.field is not None:
         _add_field(figure, subject.field)
     add_points(figure, subject, lambda points: LIFT * points)
-    return figure.update_layout(
-        scene={"aspectmode": "data", "xaxis_title": "x", "yaxis_title": "y", "zaxis_title": "z"}
-    )
+    titles = {f"{axis}axis": {"title": {"text": axis}, "nticks": 5} for axis in "xyz"}
+    return in_space(figure.update_layout(scene={"aspectmode": "data", "camera": {"eye": _eye(subject)}, **titles}))
 
 
 def on_sphere(latitudes: Array, longitudes: Array) -> Array:
@@ -43,6 +42,16 @@ def add_body(figure: go.Figure, colour: str, radius: float, opacity: float = 1.0
         x=finite(x), y=finite(y), z=finite(z), opacity=opacity, showscale=False, hoverinfo="skip",
         colorscale=[[0, colour], [1, colour]], name="body", contours={axis: {"highlight": False} for axis in "xyz"},
     )  # fmt: skip
+
+
+def _eye(subject: Subject) -> dict[str, float]:
+    """Where to look from: above the recommended point, or that of the best trial."""
+    facing = subject.recommended
+    if facing is None and subject.best is not None:
+        facing = subject.points([subject.best])[0]
+    x, y, z = np.array([0.6, 0.6, 0.5]) if facing is None else facing
+    # From straight above a pole there is no up.
+    return dict(zip("xyz", (1.7 * np.array([x + 0.2, y + 0.1, z])).tolist(), strict=True))
 
 
 def _add_field(figure: go.Figure, field: schemas.Field) -> None:

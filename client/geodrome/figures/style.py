@@ -52,6 +52,10 @@ SHADES: Final[dict[Theme, Shades]] = {
 }
 
 
+EYE: Final = {"x": 1.4, "y": 1.4, "z": 0.9}
+"""Where scenes are looked at from."""
+
+
 def _template(shades: Shades) -> go.layout.Template:
     axis = {"gridcolor": shades.grid, "zerolinecolor": shades.grid, "linecolor": shades.ink, "automargin": True}
     solid = {"backgroundcolor": shades.paper, "gridcolor": shades.grid, "zerolinecolor": shades.grid}
@@ -63,15 +67,18 @@ def _template(shades: Shades) -> go.layout.Template:
             "font": {"family": "system-ui, -apple-system, 'Segoe UI', sans-serif", "size": 13, "color": shades.ink},
             "colorway": colours,
             "colorscale": {"sequential": COSTS},
-            "title": {"x": 0.02, "xanchor": "left", "font": {"size": 16}},
-            "margin": {"l": 64, "r": 24, "t": 64, "b": 56},
+            "title": {
+                "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container", "pad": {"l": 16, "t": 14},
+                "font": {"size": 16},
+            },
+            "margin": {"l": 64, "r": 24, "t": 84, "b": 56},
             "hoverlabel": {"bgcolor": shades.paper, "font": {"color": shades.ink}, "align": "left"},
             "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
             "xaxis": axis,
             "yaxis": axis,
-            "scene": {"xaxis": solid, "yaxis": solid, "zaxis": solid},
+            "scene": {"xaxis": solid, "yaxis": solid, "zaxis": solid, "camera": {"eye": EYE}},
         }
-    )
+    )  # fmt: skip
 
 
 TEMPLATES: Final = {theme: _template(shades) for theme, shades in SHADES.items()}
@@ -87,6 +94,19 @@ def blank(title: str, theme: Theme) -> go.Figure:
         raise ValueError(f'theme is "light" or "dark", got {theme!r}')
     figure = go.Figure()
     return figure.update_layout(template=TEMPLATES[theme], title_text=title)
+
+
+def in_space(figure: go.Figure) -> go.Figure:
+    """The same figure, whose scene has all the room there is."""
+    return figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, scene_domain={"x": [0, 1], "y": [0, 1]})
+
+
+def above(figure: go.Figure, height: float) -> go.Figure:
+    """The same figure, so many pixels high, with its legend above the titles of its panels."""
+    margin = {"t": 116, "b": 56}
+    return figure.update_layout(
+        height=height + sum(margin.values()), margin=margin, legend_y=1 + 32 / height, hovermode="closest"
+    )
 
 
 def colour_bar(title: str) -> dict[str, Any]:
