@@ -46,8 +46,8 @@ class Plots:
             log: Whether the costs are on a logarithmic axis.
             theme: ``"light"`` or ``"dark"``.
         """
-        found = list(self.trials())
-        return _figures().convergence(self.record, found, recommended=self.best().recommended, log=log, theme=theme)
+        figures, found = _figures(), list(self.trials())
+        return figures.convergence(self.record, found, recommended=self.best().recommended, log=log, theme=theme)
 
     def plot_slices(self: Plotted, *, near: float = 0.1, theme: Theme = "light") -> go.Figure:
         """The model along geodesics through the recommended point, with the observations near them.
@@ -56,8 +56,8 @@ class Plots:
             near: How far off an observation may be in each factor, as a share of the factor's diameter; 0 for none.
             theme: ``"light"`` or ``"dark"``.
         """
-        found = list(self.trials()) if near > 0 else []
-        return _figures().slices(self.record, _views(self), found, near=near, theme=theme)
+        figures, found = _figures(), list(self.trials()) if near > 0 else []
+        return figures.slices(self.record, _views(self), found, near=near, theme=theme)
 
     def plot_manifold(self: Plotted, *, theme: Theme = "light") -> dict[str, go.Figure]:
         """The trials on their manifold, and the model where it can be drawn: all figures that the space has, by name.
@@ -65,9 +65,9 @@ class Plots:
         Args:
             theme: ``"light"`` or ``"dark"``.
         """
-        found = list(self.trials())
-        figures: dict[str, go.Figure] = _figures().manifold_views(self.record, found, _views(self), theme=theme)
-        return figures
+        figures, found = _figures(), list(self.trials())
+        views: dict[str, go.Figure] = figures.manifold_views(self.record, found, _views(self), theme=theme)
+        return views
 
     def plot_model(self: Plotted, *, theme: Theme = "light") -> go.Figure:
         """Lengthscales of the model in natural units, and its calibration.

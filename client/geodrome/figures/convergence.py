@@ -75,7 +75,7 @@ def _add_costs(figure: go.Figure, found: list[schemas.Trial], unit: str | None) 
                 marker={
                     "symbol": symbol,
                     "size": 7,
-                    "opacity": 0.65,
+                    "opacity": 0.8,
                     "color": OKABE_ITO["orange" if flag else "green"],
                 },
                 text=[hover(trial, unit) for trial in some],

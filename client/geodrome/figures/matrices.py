@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from geodrome import schemas
+from geodrome.figures.gallery import extent, flat, labels, places, scale_bar, solid
 from geodrome.figures.sphere import on_sphere
-from geodrome.figures.style import OKABE_ITO, finite, in_space, with_unit
+from geodrome.figures.style import finite, in_space, with_unit
 from geodrome.figures.subject import Subject, add_points
 from geodrome.figures.trials import chosen, completed, costs
 
 SHOWN = 12
 LAST = 3
-GAP = 2.3
-"""From one body to the next, in largest eigenvalues."""
 
 
 def ellipses(subject: Subject) -> go.Figure:
@@ -26,24 +25,31 @@ def ellipses(subject: Subject) -> go.Figure:
     figure = subject.blank("half axes are eigenvalues")
     some = chosen(subject.trials, subject.goal, SHOWN)
     matrices = subject.points(some).reshape(-1, 2, 2)
-    centers = GAP * np.linalg.eigvalsh(matrices).max(initial=0) * np.arange(len(some))
+    size = float(np.linalg.eigvalsh(matrices).max(initial=0))
+    centers = places(len(some), size)
     turn = np.linspace(0, 2 * math.pi, 97)
     shades = sample_colorscale("Viridis", _shares(figure, some)) if some else []
     for trial, matrix, center, colour in zip(some, matrices, centers, shades, strict=True):
-        x, y = matrix @ [np.cos(turn), np.sin(turn)]
+        x, y = center[:, np.newaxis] + matrix @ [np.cos(turn), np.sin(turn)]
         figure.add_scatter(
-            x=finite(center + x), y=finite(y), mode="lines", showlegend=False, name=f"trial {trial.number}",
-            line={"color": OKABE_ITO["vermillion"] if trial == subject.best else colour, "width": 3},
-            text=subject.hovers([trial]) * len(turn), hoverinfo="text",
+            x=finite(x), y=finite(y), mode="lines", showlegend=False, name=f"trial {trial.number}",
+            line={"color": colour, "width": 3}, fill="toself",
+            fillcolor=colour.replace("rgb(", "rgba(").replace(")", ", 0.25)"),
+            text=subject.hovers([trial])[0], hoverinfo="text",
         )  # fmt: skip
     figure.add_scatter(
-        x=finite(centers), y=[0.0] * len(some), mode="markers", name="cost", showlegend=False,
-        marker={"color": finite(costs(some)), "coloraxis": "coloraxis", "size": 9},
-        text=subject.hovers(some), hoverinfo="text",
+        x=finite(centers[:, 0]), y=finite(centers[:, 1] - 1.25 * size), mode="markers+text", name="trials",
+        text=labels(subject, some), textposition="middle center", hoverinfo="skip", showlegend=False,
+        # Too small to be seen: they bring the scale of colours.
+        marker={"color": finite(costs(some)), "coloraxis": "coloraxis", "size": 0.1},
     )  # fmt: skip
-    labels = [f"{trial.number}<br>best" if trial == subject.best else f"{trial.number}" for trial in some]
-    figure.update_xaxes(title_text="trial", tickvals=finite(centers), ticktext=labels, showgrid=False, zeroline=False)
-    return figure.update_yaxes(title_text=subject.spec.unit, scaleanchor="x", zeroline=False)
+    length, text = scale_bar(size, subject.spec.unit)
+    low = extent(len(some), size)[1][0]
+    figure.add_scatter(
+        x=[-size, -size + length], y=[low, low], mode="lines", name=text, hoverinfo="name",
+        line={"color": subject.shades.ink, "width": 2},
+    )  # fmt: skip
+    return flat(figure, len(some), size)
 
 
 def cone(subject: Subject) -> go.Figure:
@@ -81,27 +87,25 @@ def ellipsoids(subject: Subject) -> go.Figure:
     order = [found[place] for place in signed.argsort(kind="stable")[:LAST]]
     shown = order + [trial for trial in found[-LAST:] if trial not in order]
     matrices = subject.points(shown).reshape(-1, 3, 3)
-    size = np.linalg.eigvalsh(matrices).max(initial=0)
+    size = float(np.linalg.eigvalsh(matrices).max(initial=0))
+    centers = places(len(shown), size)
     sphere = on_sphere(np.linspace(-math.pi / 2, math.pi / 2, 19), np.linspace(0, 2 * math.pi, 37))
-    for place, (trial, matrix) in enumerate(zip(shown, matrices, strict=True)):
+    for center, trial, matrix in zip(centers, shown, matrices, strict=True):
         x, y, z = np.einsum("ij,jkl->ikl", matrix, sphere)
         figure.add_surface(
-            x=finite(x + GAP * size * place), y=finite(y), z=finite(z), surfacecolor=finite(0 * x + trial.cost),
+            x=finite(x + center[0]), y=finite(y), z=finite(z + center[1]), surfacecolor=finite(0 * x + trial.cost),
             coloraxis="coloraxis", name=f"trial {trial.number}", text=subject.hovers([trial])[0], hoverinfo="text",
         )  # fmt: skip
     figure.add_scatter3d(
-        x=finite(GAP * size * np.arange(len(shown))), y=[0.0] * len(shown), z=[-1.25 * float(size)] * len(shown),
-        mode="text", text=[_label(subject, trial) for trial in shown], hoverinfo="skip", name="trials",
-        showlegend=False,
+        x=finite(centers[:, 0]), y=[0.0] * len(shown), z=finite(centers[:, 1] - 1.45 * size), mode="text",
+        text=labels(subject, shown), hoverinfo="skip", name="trials", showlegend=False,
     )  # fmt: skip
-    camera = {"projection": {"type": "orthographic"}, "eye": {"x": 0.3, "y": -2.0, "z": 0.6}}
-    hidden = {"visible": False, "showspikes": False}
-    length = {"title": {"text": subject.spec.unit or ""}, "showspikes": False}
-    return in_space(
-        figure.update_layout(
-            scene={"aspectmode": "data", "camera": camera, "xaxis": hidden, "yaxis": hidden, "zaxis": length}
-        )
-    )
+    length, text = scale_bar(size, subject.spec.unit)
+    figure.add_scatter3d(
+        x=[-size, -size + length], y=[0, 0], z=[-1.75 * size] * 2, mode="lines", hoverinfo="name", name=text,
+        line={"color": subject.shades.ink, "width": 4}, showlegend=True,
+    )  # fmt: skip
+    return solid(figure, len(shown), size)
 
 
 def eigenvalues(subject: Subject) -> go.Figure:
@@ -117,10 +121,6 @@ def eigenvalues(subject: Subject) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(title_text="trial", rangemode="nonnegative")
     return figure.update_yaxes(title_text=with_unit("eigenvalue", subject.spec.unit), type="log")
-
-
-def _label(subject: Subject, trial: schemas.Trial) -> str:
-    return f"{trial.number}, best" if trial == subject.best else f"{trial.number}"
 
 
 def _shares(figure: go.Figure, some: list[schemas.Trial]) -> list[float]:

@@ -86,5 +86,4 @@ def _title(unit: str) -> str:
 
 
 def _summary(fitted: schemas.FittedModel) -> str:
-    points = f"{fitted.observations} observations, each predicted from all others"
-    return f"{points}: error {fitted.calibration.error:.2f} of that of the mean cost"
+    return f"{fitted.observations} observations, each left out: error {fitted.calibration.error:.2f} × that of the mean"

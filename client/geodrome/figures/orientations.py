@@ -9,19 +9,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from geodrome.figures.distances import DEGREES
+from geodrome.figures.gallery import labels, places, solid
 from geodrome.figures.rotations import to_rotvec
 from geodrome.figures.style import OKABE_ITO, in_space
 from geodrome.figures.subject import Subject, add_points
 from geodrome.figures.trials import chosen
 
 SHOWN = 12
-COLUMNS = 6
-SPACING, ROWS = 2.6, 3.4
-"""From one frame to the next, across and down."""
-WIDTH = 2.6
-"""Of all frames, where a cube that fills the figure is 1 wide."""
 AXES = {"x": OKABE_ITO["vermillion"], "y": OKABE_ITO["green"], "z": OKABE_ITO["blue"]}
-HIDDEN = {"visible": False, "showspikes": False}
 
 
 def triads(subject: Subject) -> go.Figure:
@@ -29,32 +24,21 @@ def triads(subject: Subject) -> go.Figure:
     figure = subject.blank("frames, in the order of trials")
     some = chosen(subject.trials, subject.goal, SHOWN)
     matrices = subject.points(some).reshape(-1, 3, 3)
-    origins = np.array([[SPACING * (place % COLUMNS), 0, -ROWS * (place // COLUMNS)] for place in range(len(some))])
+    x, z = places(len(some), 1.0).T
+    origins = np.stack([x, 0 * x, z], axis=1)
     for column, (name, colour) in enumerate(AXES.items()):
         x, y, z = _lines(origins, matrices[:, :, column]) if some else ([], [], [])
         figure.add_scatter3d(
             x=x, y=y, z=z, mode="lines", name=name, line={"color": colour, "width": 7}, hoverinfo="skip"
         )
     if some:
-        below = origins - [0, 0, 1.6]
-        labels = [f"{trial.number}, best" if trial == subject.best else f"{trial.number}" for trial in some]
+        below = origins - [0, 0, 1.45]
         figure.add_scatter3d(
-            x=below[:, 0].tolist(), y=below[:, 1].tolist(), z=below[:, 2].tolist(), mode="text", text=labels,
-            hovertext=subject.hovers(some), hoverinfo="text", name="trials", showlegend=False,
+            x=below[:, 0].tolist(), y=below[:, 1].tolist(), z=below[:, 2].tolist(), mode="text",
+            text=labels(subject, some), hovertext=subject.hovers(some), hoverinfo="text", name="trials",
+            showlegend=False,
         )  # fmt: skip
-    camera = {"projection": {"type": "orthographic"}, "eye": {"x": 0.35, "y": -2.0, "z": 0.55}}
-    rows = math.ceil(SHOWN / COLUMNS)
-    ranges = {
-        "x": [-SPACING / 2, SPACING * (COLUMNS - 0.5)],
-        "y": [-SPACING / 2, SPACING / 2],
-        "z": [-ROWS * (rows - 0.5), ROWS / 2],
-    }
-    axes = {f"{axis}axis": {**HIDDEN, "range": ends} for axis, ends in ranges.items()}
-    lengths = {axis: ends[1] - ends[0] for axis, ends in ranges.items()}
-    ratio = {axis: WIDTH * length / lengths["x"] for axis, length in lengths.items()}
-    return in_space(
-        figure.update_layout(scene={"aspectmode": "manual", "aspectratio": ratio, "camera": camera, **axes})
-    )
+    return solid(figure, len(some), 1.0)
 
 
 def ball(subject: Subject) -> go.Figure:

@@ -88,9 +88,13 @@ def add_costs(figure: go.Figure, subject: Subject, along: Callable[[Array], Arra
         )  # fmt: skip
     if subject.recommended is not None:
         place = float(along(subject.recommended[np.newaxis])[0])
-        figure.add_vline(
-            place, line={"dash": "dot", "color": subject.shades.ink, "width": 1}, annotation_text="recommended"
-        )
+        figure.add_vline(place, line={"dash": "dot", "color": subject.shades.ink, "width": 1})
+        is_log = getattr(subject.spec, "scale", "linear") == "log"
+        # Annotations want the exponent, where lines want the value.
+        figure.add_annotation(
+            x=math.log10(place) if is_log else place, y=1, yref="paper", xanchor="left", yanchor="top",
+            text="recommended", showarrow=False,
+        )  # fmt: skip
 
 
 def add_map(figure: go.Figure, x: Array, y: Array, mean: Array, std: Array) -> None:

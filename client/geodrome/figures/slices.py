@@ -46,7 +46,7 @@ def slices(
     rows = math.ceil(len(views.slices) / columns)
     figure = make_subplots(
         rows, columns, figure=figure, shared_yaxes="all", subplot_titles=[_title(item) for item in views.slices],
-        horizontal_spacing=0.04, vertical_spacing=0.34 / rows,
+        horizontal_spacing=0.04, vertical_spacing=0.36 / rows,
     )  # fmt: skip
     parts = {factor.name: factor for factor in factors(record.space)}
     observed = drawn(trials)

@@ -25,7 +25,7 @@ def globe(subject: Subject) -> go.Figure:
     if subject.field is not None:
         _add_field(figure, subject.field)
     add_points(figure, subject, lambda points: LIFT * points)
-    titles = {f"{axis}axis": {"title": {"text": axis}, "nticks": 5} for axis in "xyz"}
+    titles = {f"{axis}axis": {"title": {"text": axis}, "tickvals": [-1, 0, 1]} for axis in "xyz"}
     return in_space(figure.update_layout(scene={"aspectmode": "data", "camera": {"eye": _eye(subject)}, **titles}))
 
 

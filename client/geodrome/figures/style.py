@@ -57,7 +57,10 @@ EYE: Final = {"x": 1.4, "y": 1.4, "z": 0.9}
 
 
 def _template(shades: Shades) -> go.layout.Template:
-    axis = {"gridcolor": shades.grid, "zerolinecolor": shades.grid, "linecolor": shades.ink, "automargin": True}
+    axis = {
+        "gridcolor": shades.grid, "zerolinecolor": shades.grid, "linecolor": shades.ink, "automargin": True,
+        "title": {"standoff": 8},
+    }  # fmt: skip
     solid = {"backgroundcolor": shades.paper, "gridcolor": shades.grid, "zerolinecolor": shades.grid}
     colours = [shades.line, *(colour for colour in OKABE_ITO.values() if colour != shades.line)]
     return go.layout.Template(
@@ -98,7 +101,7 @@ def blank(title: str, theme: Theme) -> go.Figure:
 
 def in_space(figure: go.Figure) -> go.Figure:
     """The same figure, whose scene has all the room there is."""
-    return figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, scene_domain={"x": [0, 1], "y": [0, 1]})
+    return figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, scene_domain={"x": [0, 1], "y": [0, 1]}, legend_x=0.02)
 
 
 def above(figure: go.Figure, height: float) -> go.Figure:

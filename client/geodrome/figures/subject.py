@@ -109,7 +109,7 @@ class Subject:
 
 def add_points(figure: go.Figure, subject: Subject, placing: Placing) -> None:
     """All trials that say something about their points, the best of them, and the recommended point."""
-    outline = {"width": 1, "color": subject.shades.paper}
+    outline = {"width": 1, "color": "#ffffff"}
     if subject.completed:
         _add(
             figure, placing(subject.points(subject.completed)), "trials", subject.hovers(subject.completed),
@@ -132,7 +132,9 @@ def _add(figure: go.Figure, places: Array, name: str, texts: list[str], marker: 
     shared = {"mode": "markers", "name": name, "text": texts, "hoverinfo": "text"}
     x, y, *z = (finite(column) for column in places.T)
     if z:
-        # Sizes in space are felt to be larger.
-        figure.add_scatter3d(x=x, y=y, z=z[0], marker={**marker, "size": 0.6 * marker["size"]}, **shared)
+        # In space an x is a glyph that many fonts lack, and sizes are felt to be larger.
+        symbol = "cross" if marker.get("symbol") == "x" else marker.get("symbol", "circle")
+        marker = {**marker, "symbol": symbol, "size": 0.6 * marker["size"]}
+        figure.add_scatter3d(x=x, y=y, z=z[0], marker=marker, **shared)
     else:
         figure.add_scatter(x=x, y=y, marker=marker, **shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ def test_ellipsoids_reach_as_far_as_the_eigenvalues_and_show_the_best_and_the_la
 
     shown = by_name(manifold_views(record(SPACES["spd3"]), trials)["ellipsoids"])
 
-    assert list(shown) == ["trial 1", "trial 2", "trial 3", "trial 7", "trial 8", "trial 9", "trials"]
+    assert list(shown) == ["trial 1", "trial 2", "trial 3", "trial 7", "trial 8", "trial 9", "trials", "1"]
     body = shown["trial 1"]
     radii = np.linalg.norm([np.ravel(body.x), np.ravel(body.y), np.ravel(body.z)], axis=0)
     assert radii.max() == pytest.approx(np.linalg.eigvalsh(points[0])[-1], rel=0.02)
@@ -174,7 +175,7 @@ def test_ways_go_along_geodesics_of_the_disc():
 
     way = geodesic(one, other)
 
-    steps = [float(distances(Hyperbolic(dim=2), a, b[np.newaxis])[0]) for a, b in zip(way, way[1:], strict=False)]
+    steps = [float(distances(Hyperbolic(dim=2), a, b[np.newaxis])[0]) for a, b in pairwise(way)]
     whole = float(distances(Hyperbolic(dim=2), one, other[np.newaxis])[0])
     np.testing.assert_allclose([way[0], way[-1]], [one, other], atol=1e-12)
     np.testing.assert_allclose(steps, steps[0])
