@@ -74,7 +74,8 @@ def test_every_option_that_it_names_exists():
 
 def test_every_file_and_page_that_it_names_exists():
     text = PAGE.read_text()
-    folders = ["robot_adapters/examples", "robot_adapters/examples/ros2", "robot_adapters/geodrome_robots/bridges"]
+    adapters = ["examples", "examples/ros2", "geodrome_robots/bridges"]
+    folders = ["benchmarks", *(f"robot_adapters/{folder}" for folder in adapters)]
     files = {path.name for folder in folders for path in (PAGE.parents[1] / folder).iterdir()}
     own = {text.splitlines()[0].removeprefix("# ") for language, text in BLOCKS if language == "python"}
 
