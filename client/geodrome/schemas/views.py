@@ -13,8 +13,9 @@ class Slice(Output):
     """The model along a geodesic through a point; other factors stay as they are there.
 
     ``distances`` are geodesic distances from the point on the factor's manifold, ascending, 0 at the point itself:
-    radians for directions, rotations and tori, parts of the bounds for numbers, pure numbers for all else. ``factor`` is the name of the factor of a product that moves, None where the space is no product.
-    ``axis`` counts the principal geodesics of the factor from 1.
+    radians for directions, rotations and tori, parts of the bounds for numbers, pure numbers for all else. ``factor``
+    is the name of the factor of a product that moves, None where the space is no product. ``axis`` counts the principal
+    geodesics of the factor from 1.
     """
 
     factor: str | None

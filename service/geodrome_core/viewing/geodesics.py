@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from geodrome_core.geometry.integer import Integer
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.search.domain import Domain
+from geodrome_core.viewing.axes import completed, principal_axes, sine
 
 AXES = 3
 """Geodesics through each factor, at most."""
@@ -24,9 +24,6 @@ POINTS = 41
 
 SHORTEST = 1e-4
 """Part of a factor's diameter below which there is nothing to see on one side of the point."""
-
-NEGLIGIBLE = 1e-10
-"""Part of the largest variance below which an axis says nothing of the observations."""
 
 APART = 0.1
 """Sine of the least angle between an axis and those before it."""
@@ -45,7 +42,7 @@ class Geodesic:
     Attributes:
         factor: Flattened name of the factor that moves.
         axis: Which geodesic of the factor it is, from 1.
-        distances: Geodesic distances from the point, ascending; negative on the side with fewer observations.
+        distances: Geodesic distances from the point, ascending, negative on one side.
         rows: (n, d) the points.
         points: Their canonical JSON form.
     """
@@ -60,18 +57,15 @@ class Geodesic:
 def geodesics(space: Space, domain: Domain, at: CheckedPoint, observed: Float[Tensor, "n d"]) -> list[Geodesic]:
     """The principal geodesics of every factor through a point.
 
-    Their axes are those along which the observations' logarithms at the point spread most (principal geodesic
-    analysis about the point), completed by an orthonormal basis where the observations have fewer dimensions. An axis
-    along which the domain leaves no room, as in a corner, is passed over for one of the tangent basis that has some.
+    Their axes are the principal ones of the observations, completed by an orthonormal basis where these have fewer
+    dimensions. An axis along which the domain leaves no room, as in a corner, is passed over for one of the tangent
+    basis that has some.
 
     Args:
         space: The search space.
         domain: Of the search in it.
         at: A point of the domain.
         observed: Points that have a cost.
-
-    Source:
-        Fletcher, Lu, Pizer, Joshi 2004, "Principal geodesic analysis for the study of nonlinear statistics of shape".
     """
     return [found for name in space.factors for found in _of_factor(_Walk(space, domain, at, name), observed)]
 
@@ -112,10 +106,10 @@ class _Walk:
 
 def _of_factor(walk: _Walk, observed: Float[Tensor, "n d"]) -> Iterator[Geodesic]:
     basis = walk.factor.basis(walk.start)
-    taken = basis.new_empty(0, walk.factor.dim)
-    for axis in _axes(walk, observed[:, walk.columns], basis):
-        rest = axis - (axis @ torch.linalg.pinv(taken)) @ taken
-        if float(torch.linalg.vector_norm(rest)) < APART:
+    frame = completed(principal_axes(walk.factor, walk.start, observed[:, walk.columns]))
+    taken = frame[:0]
+    for axis in torch.cat([frame, torch.eye(len(frame), dtype=frame.dtype)]):
+        if sine(axis, taken) < APART:
             continue
         direction = axis @ basis
         below, above = _reach(walk, -direction), _reach(walk, direction)
@@ -125,31 +119,6 @@ def _of_factor(walk: _Walk, observed: Float[Tensor, "n d"]) -> Iterator[Geodesic
         yield _walked(walk, direction, _spread(below, above), axis=len(taken))
         if len(taken) == AXES:
             return
-
-
-def _axes(walk: _Walk, observed: Float[Tensor, "n k"], basis: Float[Tensor, "m k"]) -> Float[Tensor, "a m"]:
-    """Unit coordinates in the basis: an orthonormal frame, the principal axes first, and then the basis itself."""
-    factor, count = walk.factor, len(observed)
-    logarithms = factor.log(walk.start.expand(count, -1), observed)
-    xi = factor.inner(
-        walk.start.expand(count, factor.dim, -1),
-        logarithms.unsqueeze(1).expand(-1, factor.dim, -1),
-        basis.expand(count, -1, -1),
-    )  # (n, m)
-    variances, vectors = torch.linalg.eigh(xi.mT @ xi)
-    axes = vectors.mT.flip(0)
-    axes = axes[variances.flip(0) > NEGLIGIBLE * variances[-1]]
-    # Most observations lie ahead.
-    axes = torch.where((xi @ axes.mT).sum(0).unsqueeze(-1) < 0, -axes, axes)
-    eye = torch.eye(factor.dim, dtype=xi.dtype)
-    frame = axes
-    for unit in eye:
-        rest = unit - (frame @ unit) @ frame
-        rest = rest - (frame @ rest) @ frame
-        length = torch.linalg.vector_norm(rest)
-        if len(frame) < min(AXES, factor.dim) and float(length) > APART / factor.dim:
-            frame = torch.cat([frame, (rest / length).unsqueeze(0)])
-    return torch.cat([frame, eye])
 
 
 def _reach(walk: _Walk, direction: Float[Tensor, " k"]) -> float:
@@ -182,16 +151,15 @@ def _spread(below: float, above: float) -> Float[Tensor, " n"]:
 def _walked(walk: _Walk, direction: Float[Tensor, " k"], t: Float[Tensor, " n"], *, axis: int) -> Geodesic:
     """The geodesic at these distances: what is written is rounded, and of whole numbers each is taken once."""
     space, at = walk.space, walk.at
-    distances: list[float] = []
-    rows: list[Tensor] = []
-    points: list[Any] = []
-    for planned, part in zip(t.tolist(), walk.along(direction, t), strict=True):
-        point = at.point if planned == 0 else space.moved(at.point, walk.name, part)
-        row = at.row if planned == 0 else space.row(point)
-        length = 0.0 if planned == 0 else float(walk.factor.distance(walk.start, row[walk.columns]))
-        distance = math.copysign(length, planned) if length else 0.0
-        if bool(walk.domain.contains(row)) and (not distances or distance > distances[-1]):
-            distances.append(distance)
-            rows.append(row)
-            points.append(point)
-    return Geodesic(walk.name, axis, distances, torch.stack(rows), points)
+    points = [space.moved(at.point, walk.name, part) for part in walk.along(direction, t)]
+    rows = torch.stack([space.row(point) for point in points])
+    here = int((t == 0).int().argmax())
+    points[here], rows[here] = at.point, at.row
+    distances = torch.copysign(walk.factor.distance(walk.start, rows[:, walk.columns]), t)
+    distances[here] = 0.0
+    kept: list[int] = []
+    for index, is_inside in enumerate(walk.domain.contains(rows).tolist()):
+        if is_inside and (not kept or distances[index] > distances[kept[-1]]):
+            kept.append(index)
+    # + 0.0 turns a negative zero into zero, which is how it should be printed.
+    return Geodesic(walk.name, axis, (distances[kept] + 0.0).tolist(), rows[kept], [points[i] for i in kept])
