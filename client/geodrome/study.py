@@ -303,6 +303,10 @@ class Study:
         """The model of the costs in natural units, and how far it can be trusted; None while there is none."""
         return self._connection.get(f"{self._path}/model", schemas.StudyModel).model
 
+    def views(self) -> schemas.Views:
+        """The model along geodesics through the recommended point and over grids about it; ``at`` is None without."""
+        return self._connection.get(f"{self._path}/views", schemas.Views, params=self._form)
+
     def export(self, format: Literal["json", "csv"] = "json") -> bytes:  # noqa: A002 (the parameter's name on the wire)
         """The whole study, to be kept, looked into or imported elsewhere.
 

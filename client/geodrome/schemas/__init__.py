@@ -58,6 +58,7 @@ from geodrome.schemas.values import (
     StudyState,
     TrialState,
 )
+from geodrome.schemas.views import Field, Slice, Views
 
 __all__ = [
     "COST_OF_OUTCOME",
@@ -71,6 +72,7 @@ __all__ = [
     "Counts",
     "Event",
     "EventPage",
+    "Field",
     "FittedModel",
     "Form",
     "FormQuery",
@@ -96,6 +98,7 @@ __all__ = [
     "Predictions",
     "Readiness",
     "Recommendation",
+    "Slice",
     "SpaceTypes",
     "Study",
     "StudyChange",
@@ -109,5 +112,6 @@ __all__ = [
     "TrialPage",
     "TrialState",
     "Trials",
+    "Views",
     "check_cost",
 ]
