@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import uuid
 
 import geodrome
 import pytest
@@ -13,28 +12,6 @@ import typer
 from geodrome import cli, mounts
 
 ROTATION = '{"type": "rotation"}'
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Runs the command line in this process: exit code, standard output, error stream."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "60")
-
-    def run(*arguments: str):
-        with pytest.raises(SystemExit) as exited:
-            cli.main(arguments)
-        out, err = capsys.readouterr()
-        return exited.value.code or 0, out, err
-
-    return run
-
-
-@pytest.fixture
-def live(monkeypatch, command, server):
-    """The command line against the live server, and a name for a study."""
-    monkeypatch.setenv("GEODROME_URL", server)
-    return command, f"c-{uuid.uuid4().hex[:8]}"
 
 
 def test_help_names_every_command(command):
