@@ -99,18 +99,22 @@ def show_spaces(types: Mapping[str, Any]) -> None:
     """One line for each type of space."""
     table = Table("type", folded("fields"), folded("is"), box=None)
     for name, schema in types.items():
-        fields = [field for field in schema["properties"] if field != "type"]
-        table.add_row(name, Text(", ".join(fields)), Text(_first_line(schema)))
+        described = _described(schema)
+        fields = [field for field in described["properties"] if field != "type"]
+        table.add_row(
+            name, Text(", ".join(fields)), Text(described["description"].partition("\n\n")[0].replace("\n", " "))
+        )
     print_table(table)
 
 
 def show_space(schema: Mapping[str, Any]) -> None:
     """One line for each field of a space."""
-    print_table(Text(" ".join(schema.get("description", "").split())))
+    described = _described(schema)
+    print_table(Text(" ".join(described["description"].split())))
     table = Table("field", "needed", folded("default"), folded("schema"), box=None)
-    for name, field in schema["properties"].items():
+    for name, field in described["properties"].items():
         rest = {key: value for key, value in field.items() if key not in {"title", "default", "description"}}
-        needed = "yes" if name in schema.get("required", ()) else ""
+        needed = "yes" if name in described.get("required", ()) else ""
         default = json.dumps(field["default"]) if "default" in field else ""
         table.add_row(name, needed, Text(default), Text(json.dumps(rest)))
     print_table(table)
@@ -146,5 +150,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-def _first_line(schema: Mapping[str, Any]) -> str:
-    return str(schema.get("description", "")).partition("\n\n")[0].replace("\n", " ")
+def _described(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema's own description; that of a space within which it may stand again is among its definitions."""
+    described: Mapping[str, Any] = schema["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return described

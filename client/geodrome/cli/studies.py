@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -150,7 +151,7 @@ def delete(
         found = client.study(study)
         trials = sum(dict(found.record.counts).values())
         if not yes:
-            typer.confirm(f"Delete study {found.name} with its {trials} trials, for good?", abort=True, err=True)
+            _confirm(f"Delete study {found.name} with its {trials} trials, for good? [y/N] ")
         found.delete()
     typer.echo(f"study {found.name} is deleted")
 
@@ -198,6 +199,13 @@ def _show(record: schemas.Study, *, as_json: bool) -> None:
         echo(record)
     else:
         tables.show_study(record)
+
+
+def _confirm(question: str) -> None:
+    # typer.confirm writes a blank to the output, where nothing but data belongs.
+    typer.echo(question, err=True, nl=False)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise typer.Abort
 
 
 def _nu(text: str) -> float | str:

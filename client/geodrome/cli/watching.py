@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 import typer
@@ -23,38 +24,43 @@ def watch(study: StudyName, *, url: Url = None, timeout_s: Timeout = WATCHING_S,
         found = client.study(study)
         board = Board(found.record)
         try:
+            position = _catch_up(found, board)
+            changes = _changes(found, board, position)
             if as_json:
-                for event in _changes(found, board):
+                for event in changes:
                     print_event(event, as_json=True)
             elif console.is_terminal:
                 with Live(get_renderable=board.shown, console=console, refresh_per_second=4):
-                    for _ in _changes(found, board):
-                        pass
+                    deque(changes, maxlen=0)
             else:
-                typer.echo(board.summary())
-                for event in _changes(found, board):
+                print(board.summary(), flush=True)  # noqa: T201
+                for event in changes:
                     print_event(event, as_json=False)
                 typer.echo(board.summary())
         except KeyboardInterrupt:  # how a watch ends
             pass
 
 
-def _changes(study: Study, board: Board) -> Iterator[schemas.Event]:
-    """What happens from now on, until the study has ended; the board knows of it, and of what was before."""
+def _catch_up(study: Study, board: Board) -> int:
+    """Lets the board know what was before; the position of the last event."""
     position = 0
     for event in study.events():
         position = event.position
         board.note(event)
     board.record = study.refresh().record
-    if board.has_ended:
-        return
-    for event in study.follow(after=position):
-        position = event.position
-        board.note(event)
-        board.record = study.refresh().record
-        yield event
-        if board.has_ended:
-            break
+    return position
+
+
+def _changes(study: Study, board: Board, position: int) -> Iterator[schemas.Event]:
+    """What happens after a position, until the study has ended; the board knows of it."""
+    if not board.has_ended:
+        for event in study.follow(after=position):
+            position = event.position
+            board.note(event)
+            board.record = study.refresh().record
+            yield event
+            if board.has_ended:
+                break
     for event in study.events(after=position):  # what came with the last one
         board.note(event)
         yield event

@@ -24,6 +24,13 @@ def command(monkeypatch, capsys):
 
 
 @pytest.fixture
+def wide(monkeypatch, command):
+    """Likewise, with errors on one line."""
+    monkeypatch.setenv("COLUMNS", "400")
+    return command
+
+
+@pytest.fixture
 def live(monkeypatch, command, server):
     """The command line against the live server, and a name for a study."""
     monkeypatch.setenv("GEODROME_URL", server)

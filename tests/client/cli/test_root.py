@@ -9,7 +9,7 @@ import sys
 import geodrome
 import pytest
 import typer
-from geodrome import cli, mounts
+from geodrome import mounts
 
 ROTATION = '{"type": "rotation"}'
 
