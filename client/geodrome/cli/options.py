@@ -82,6 +82,18 @@ def metadata_of(text: str | None) -> dict[str, Any] | None:
     return None if text is None else reading.mapping(text, "--metadata")
 
 
+def point_of(text: str) -> schemas.Point:
+    """The point that an argument says.
+
+    Raises:
+        typer.BadParameter: It cannot be read, or is an option that there is not.
+    """
+    # Where negative numbers may stand, unknown options arrive as arguments.
+    if text.startswith("--"):
+        raise typer.BadParameter(f"no such option: {text}")
+    return reading.value(text, "POINT")
+
+
 def points_of(texts: Sequence[str] | None, file: Path | None) -> list[schemas.Point]:
     """The points that are given as arguments, or those in a file.
 
@@ -91,7 +103,7 @@ def points_of(texts: Sequence[str] | None, file: Path | None) -> list[schemas.Po
     if bool(texts) == (file is not None):
         raise typer.BadParameter("give either points or a file of them", param_hint="POINT or --file")
     if file is None:
-        return [reading.value(text, "POINT") for text in texts or ()]
+        return [point_of(text) for text in texts or ()]
     found = reading.document(file, "--file")
     if not isinstance(found, list) or not found:
         raise typer.BadParameter(f"{file} holds no list of points", param_hint="--file")

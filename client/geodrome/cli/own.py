@@ -27,6 +27,7 @@ from geodrome.cli.options import (
     metadata_of,
     metrics_of,
     opened,
+    point_of,
     points_of,
 )
 
@@ -81,7 +82,7 @@ def add(
             raise typer.BadParameter(f"the file says that of each point: {', '.join(told)}", param_hint="--file")
         rows = _rows(file)
     elif told.keys() & {"cost", "costs", "outcome"}:
-        rows = [{"point": reading.value(point or "", "POINT"), **told}]
+        rows = [{"point": point_of(point or ""), **told}]
     else:
         raise typer.BadParameter(
             "what is known of the point? To have it run, say geodrome enqueue", param_hint="--cost or --outcome"
