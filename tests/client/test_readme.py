@@ -16,6 +16,7 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 PAGES = [
     "README.md",
     "docs/quickstart.md",
+    "docs/command-line.md",
     "docs/spaces.md",
     "docs/suggestions.md",
     "docs/operations.md",
