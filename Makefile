@@ -30,4 +30,4 @@ migrations: install
 	$(BIN)/pytest -q tests/service/test_database.py
 
 docs: install
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

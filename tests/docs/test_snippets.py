@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -13,26 +14,28 @@ RUN_HERE = [block for block in BLOCKS if block.is_run]
 
 
 @pytest.fixture(scope="module")
-def printed(server, tmp_path_factory):
-    """What a block prints, after all that stand before it on its page; each page has a folder of its own."""
+def ran(server, tmp_path_factory):
+    """What became of the blocks of a page, up to the first that fails; each page has a folder of its own."""
 
     @cache
-    def of_page(page: str) -> dict[str, str]:
-        folder = tmp_path_factory.mktemp("page")
-        done = {}
+    def of_page(page: str) -> dict[str, CompletedProcess[str]]:
+        folder, done = tmp_path_factory.mktemp("page"), {}
         for block in (block for block in RUN_HERE if block.page == page):
-            ran = run(block, server, folder)
-            assert ran.returncode == 0, f"{block.name}\n{ran.stdout}\n{ran.stderr}"
-            done[block.name] = ran.stdout
+            done[block.name] = run(block, server, folder)
+            if done[block.name].returncode:
+                break
         return done
 
-    return lambda block: of_page(block.page)[block.name]
+    return of_page
 
 
 @pytest.mark.parametrize("block", RUN_HERE, ids=lambda block: block.name)
-def test_the_block_runs_and_prints_what_its_comments_say(printed, block: Block):
-    output = printed(block)
+def test_the_block_runs_and_prints_what_its_comments_say(ran, block: Block):
+    done = ran(block.page)
+    assert block.name in done, f"stopped at {list(done)[-1]}"
+    output = done[block.name].stdout
 
+    assert done[block.name].returncode == 0, f"{output}\n{done[block.name].stderr}"
     # print(…)  # what comes out
     for promised in re.findall(r"^print\(.*\)  # (.*)$", block.text, flags=re.MULTILINE):
         assert promised in output
