@@ -59,7 +59,7 @@ def tell(
     study: StudyName,
     number: TrialNumber,
     cost: Annotated[
-        list[float] | None,
+        list[str] | None,
         typer.Argument(help="Its cost, several if it was measured so often; only a completed trial has one."),
     ] = None,
     *,
@@ -78,7 +78,7 @@ def tell(
 ) -> None:
     """Tell what became of a trial. Telling the same again is harmless."""
     told: dict[str, Any] = {
-        **costs_of(cost),
+        **costs_of([_cost(text) for text in cost or ()]),
         "std": std,
         "point": None if point is None else reading.value(point, "--point"),
         "reason": reason,
@@ -165,6 +165,14 @@ def _end(
     with connected(url, timeout_s) as client:
         record = client.study(study).tell(number, outcome=outcome, reason=reason, metrics=metrics)
     _show(record, as_json=as_json)
+
+
+def _cost(text: str) -> float:
+    # Not typer's own conversion: unknown options arrive here too, and its error does not name what it got.
+    try:
+        return float(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"a cost is a number, got {text!r}", param_hint="'cost'") from error
 
 
 def _show(record: schemas.Trial, *, as_json: bool) -> None:
