@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test lint migrations
+.PHONY: install demo test lint migrations docs
 
 install: $(VENV)/installed
 
@@ -28,3 +28,6 @@ lint: install
 
 migrations: install
 	$(BIN)/pytest -q tests/service/test_database.py
+
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -122,6 +122,18 @@ class Client:
                 return
             cursor = page.next_cursor
 
+    def space_types(self) -> dict[str, Any]:
+        """The JSON schema of every type of space, by its name."""
+        return self._connection.get("/v1/spaces", schemas.SpaceTypes).types
+
+    def health(self) -> schemas.Health:
+        """That the service lives, and its version; asked once, without patience."""
+        return self._connection.probe("/healthz", schemas.Health)
+
+    def readiness(self) -> schemas.Readiness:
+        """Whether the database answers and a worker is there; asked once, without patience."""
+        return self._connection.probe("/readyz", schemas.Readiness)
+
     def close(self) -> None:
         """Ends the connections that are kept open."""
         self._connection.close()

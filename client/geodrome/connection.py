@@ -7,18 +7,20 @@ answer was lost has its effect once.
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import logging
 import random
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, NoReturn, Self, TypeVar
 
 import httpx
+import httpx_sse
 from pydantic import BaseModel, ValidationError
 
 from geodrome.errors import Problem, ServiceUnreachable
@@ -27,9 +29,11 @@ CONNECT_TIMEOUT_S = 5.0
 READ_TIMEOUT_S = 45.0  # an ask is answered within wait_s, 30 at most here, and then some
 FIRST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 10.0
+LONGEST_SILENCE_S = 20.0  # a stream says something every 15 s
 SHORTEST_TIME_S = 0.05  # a socket takes no timeout of nothing, and "Retry-After: 0" is no wish to be flooded
 NOT_READY = httpx.codes.ACCEPTED
-REPEATED = frozenset({NOT_READY, 429, 502, 503, 504})
+UNAVAILABLE = httpx.codes.SERVICE_UNAVAILABLE
+REPEATED = frozenset({NOT_READY, 429, 502, UNAVAILABLE, 504})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 # The rest of httpx.RequestError (a redirect loop, a header that cannot be sent) fails the same way each time.
@@ -106,6 +110,29 @@ class Connection:
         if not response.is_success:
             raise _refusal(response)
         return response.content
+
+    def probe(self, path: str, answer: type[Answer]) -> Answer:
+        """What stands at ``path`` now, asked for once; "unavailable" (503) is an answer, too."""
+        request = self._http.build_request("GET", path)
+        result = self._send(request, self.timeout_s, longest_read_s=READ_TIMEOUT_S)
+        if isinstance(result, httpx.RequestError):
+            raise ServiceUnreachable(_said(request, result)) from result
+        return _validated(result, answer) if result.status_code == UNAVAILABLE else _parsed(result, answer)
+
+    @contextlib.contextmanager
+    def stream(self, path: str, *, params: Mapping[str, Any]) -> Iterator[Iterator[str]]:
+        """The data of each event that is sent at ``path``, until the stream ends.
+
+        Raises:
+            httpx.TransportError: There is no stream, or it broke.
+        """
+        timeout = httpx.Timeout(CONNECT_TIMEOUT_S, read=LONGEST_SILENCE_S)
+        with httpx_sse.connect_sse(self._http, "GET", path, params=params, timeout=timeout) as source:
+            yield (sent.data for sent in source.iter_sse())
+
+    def pause(self, seconds: float) -> None:
+        """Waits."""
+        self._clock.sleep(seconds)
 
     def upload(self, path: str, answer: type[Answer], *, content: bytes, params: Mapping[str, Any]) -> Answer:
         """What the service answers to JSON that is sent as it is, however long it takes to look through."""
@@ -196,6 +223,10 @@ def _checked_url(url: str) -> httpx.URL:
 def _parsed(response: httpx.Response, answer: type[Answer]) -> Answer:
     if not response.is_success:
         raise _refusal(response)
+    return _validated(response, answer)
+
+
+def _validated(response: httpx.Response, answer: type[Answer]) -> Answer:
     try:
         return answer.model_validate_json(response.content)
     except ValidationError as error:

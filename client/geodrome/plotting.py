@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from geodrome import schemas
-from geodrome.connection import Connection
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -19,17 +18,21 @@ class Plotted(Protocol):
     """What figures need of a study."""
 
     record: schemas.Study
-    _connection: Connection
-    _path: str
+
+    def in_form(self) -> Plotted:
+        """The same study, with points in the space's own form."""
 
     def trials(self) -> Iterator[schemas.Trial]:
         """All trials."""
 
     def best(self) -> schemas.Best:
-        """The recommended point among others."""
+        """The recommended point, among others."""
 
     def model(self) -> schemas.FittedModel | None:
         """The fitted model."""
+
+    def views(self) -> schemas.Views:
+        """What there is to see of the model; the answer does not say in which form its points are."""
 
 
 class Plots:
@@ -57,7 +60,7 @@ class Plots:
             theme: ``"light"`` or ``"dark"``.
         """
         figures, found = _figures(), list(self.trials()) if near > 0 else []
-        return figures.slices(self.record, _views(self), found, near=near, theme=theme)
+        return figures.slices(self.record, self.in_form().views(), found, near=near, theme=theme)
 
     def plot_manifold(self: Plotted, *, theme: Theme = "light") -> dict[str, go.Figure]:
         """The trials on their manifold, and the model where it can be drawn: all figures that the space has, by name.
@@ -66,7 +69,7 @@ class Plots:
             theme: ``"light"`` or ``"dark"``.
         """
         figures, found = _figures(), list(self.trials())
-        views: dict[str, go.Figure] = figures.manifold_views(self.record, found, _views(self), theme=theme)
+        views: dict[str, go.Figure] = figures.manifold_views(self.record, found, self.in_form().views(), theme=theme)
         return views
 
     def plot_model(self: Plotted, *, theme: Theme = "light") -> go.Figure:
@@ -83,8 +86,3 @@ def _figures() -> Any:
         return importlib.import_module("geodrome.figures")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"figures need Plotly: pip install 'geodrome[plots]' ({error})") from error
-
-
-def _views(study: Plotted) -> schemas.Views:
-    """In the space's own form, whatever that of the study is: the answer does not say."""
-    return study._connection.get(f"{study._path}/views", schemas.Views)

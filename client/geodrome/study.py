@@ -9,6 +9,7 @@ from urllib.parse import quote
 from geodrome import schemas
 from geodrome.bodies import jsonable
 from geodrome.connection import Connection
+from geodrome.following import follow, pages
 from geodrome.plotting import Plots
 from geodrome.running import run
 
@@ -267,9 +268,23 @@ class Study(Plots):
         path = f"{self._path}/trials/{number}/heartbeat"
         return self._connection.post(path, schemas.Trial, body=jsonable({"lease_s": lease_s}))
 
+    def update(self, **changes: Any) -> Self:
+        """Changes what may change of a study, all at once or nothing.
+
+        Args:
+            changes: Fields of ``schemas.StudyChange``: ``state``, ``budget={"trials": 200}``, ``lease_s``,
+                ``metadata``.
+
+        Raises:
+            InvalidRequest: A field breaks a rule; ``errors`` names each.
+            StudyClosed: The study was closed, and another state is wanted.
+        """
+        self.record = self._connection.patch(self._path, schemas.Study, body=jsonable(changes))
+        return self
+
     def pause(self) -> Self:
         """Hands out nothing until ``resume``; what is told is still stored."""
-        return self._change(state=schemas.StudyState.PAUSED)
+        return self.update(state=schemas.StudyState.PAUSED)
 
     def resume(self) -> Self:
         """Hands out points again.
@@ -277,23 +292,19 @@ class Study(Plots):
         Raises:
             StudyClosed: The study was closed.
         """
-        return self._change(state=schemas.StudyState.ACTIVE)
+        return self.update(state=schemas.StudyState.ACTIVE)
 
     def close(self) -> Self:
         """Hands out nothing any more, for good; what is told is still stored."""
-        return self._change(state=schemas.StudyState.CLOSED)
+        return self.update(state=schemas.StudyState.CLOSED)
 
     def set_budget(self, trials: int | None) -> Self:
         """Changes how many trials may be spent; None for no limit."""
-        return self._change(budget={"trials": trials})
+        return self.update(budget={"trials": trials})
 
     def delete(self) -> None:
         """Deletes the study with all its trials, for good."""
         self._connection.delete(self._path)
-
-    def _change(self, **changes: Any) -> Self:
-        self.record = self._connection.patch(self._path, schemas.Study, body=jsonable(changes))
-        return self
 
     def predict(self, points: Sequence[schemas.Point]) -> list[schemas.Prediction] | None:
         """What runs at points would cost, by the model; None while there is none."""
@@ -303,6 +314,10 @@ class Study(Plots):
     def model(self) -> schemas.FittedModel | None:
         """The model of the costs in natural units, and how far it can be trusted; None while there is none."""
         return self._connection.get(f"{self._path}/model", schemas.StudyModel).model
+
+    def views(self) -> schemas.Views:
+        """The model along geodesics through the recommended point and over grids about it; ``at`` is None without."""
+        return self._connection.get(f"{self._path}/views", schemas.Views, params=self._form)
 
     def export(self, format: Literal["json", "csv"] = "json") -> bytes:  # noqa: A002 (the parameter's name on the wire)
         """The whole study, to be kept, looked into or imported elsewhere.
@@ -319,11 +334,21 @@ class Study(Plots):
         Args:
             after: Only those with a larger ``position``.
         """
-        cursor: int | None = after
-        while cursor is not None:
-            page = self._connection.get(f"{self._path}/events", schemas.EventPage, params={"after": cursor})
-            yield from page.events
-            cursor = page.next_cursor
+        return pages(self._connection, f"{self._path}/events", after=after)
+
+    def follow(self, *, after: int = 0) -> Iterator[schemas.Event]:
+        """Every change of the study and its trials, in order, as it happens; it goes on without an end.
+
+        A stream that breaks goes on where it was. Where a proxy lets none through, the service is asked every second.
+
+        Args:
+            after: Only those with a larger ``position``.
+
+        Raises:
+            StudyNotFound: The study was deleted.
+            ServiceUnreachable: The service was away for the client's ``timeout_s``.
+        """
+        return follow(self._connection, f"{self._path}/events", after=after)
 
     def trial(self, number: int) -> TrialHandle:
         """The trial of this number, to look at or to tell something else about.

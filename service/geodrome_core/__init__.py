@@ -12,12 +12,14 @@ from geodrome_core.geometry.space import CheckedPoint, Space
 from geodrome_core.geometry.spec import space_from_spec
 from geodrome_core.insight import Calibration, Prediction, Reason, Report, leave_one_out, predict, report, why
 from geodrome_core.problem import History, Problem, Recommendation, Suggestion
+from geodrome_core.viewing.views import Field, Slice, Views, views
 
 __all__ = [
     "Calibration",
     "CheckedPoint",
     "Correction",
     "Fault",
+    "Field",
     "Form",
     "History",
     "Length",
@@ -27,9 +29,11 @@ __all__ = [
     "Reason",
     "Recommendation",
     "Report",
+    "Slice",
     "Space",
     "SpaceError",
     "Suggestion",
+    "Views",
     "features",
     "in_natural_units",
     "kernels",
@@ -40,5 +44,6 @@ __all__ = [
     "space_from_spec",
     "suggest",
     "suggestion_seed",
+    "views",
     "why",
 ]

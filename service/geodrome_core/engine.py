@@ -129,16 +129,19 @@ def recommend(
     problem: Problem, history: History, seed: int = 0, *, start: Mapping[str, Any] | None = None
 ) -> Recommendation | None:
     """The point with the best posterior mean over the whole domain; None without a usable model."""
-    if len(history.Y) < 2:
+    model = Model.usable(problem, history, start)
+    if model is None:
         return None
-    model = Model.of(problem, history, start)
-    posterior = model.fitted.posterior
-    if posterior is None:
-        return None
-    search = _Searcher(problem, torch.Generator().manual_seed(seed), integers.maximize, model.limits)
-    found = search(LowMean(posterior, problem.space.manifold), posterior, problem.space.rows([]))
+    found = recommended(problem, model, seed)
     mean, std = model.predict(found.row.unsqueeze(0))
     return Recommendation(found.point, float(mean), float(std))
+
+
+def recommended(problem: Problem, model: Model, seed: int = 0) -> CheckedPoint:
+    """The point of the best mean of a usable model, over the whole domain."""
+    posterior = model.posterior
+    search = _Searcher(problem, torch.Generator().manual_seed(seed), integers.maximize, model.limits)
+    return search(LowMean(posterior, problem.space.manifold), posterior, problem.space.rows([]))
 
 
 @dataclass

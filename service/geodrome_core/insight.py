@@ -47,7 +47,7 @@ def predict(
         rows: The points.
         start: Hyperparameters at which the fit begins.
     """
-    model = _model(problem, history, start)
+    model = Model.usable(problem, history, start)
     return None if model is None else _predictions(model, rows)
 
 
@@ -114,10 +114,10 @@ class Report:
 
 def report(problem: Problem, history: History, *, start: Mapping[str, Any] | None = None) -> Report | None:
     """What a person wants to know of the model; None without a usable one."""
-    model = _model(problem, history, start)
-    if model is None or model.fitted.posterior is None:
+    model = Model.usable(problem, history, start)
+    if model is None:
         return None
-    found, posterior, scale = model.fitted.hyperparameters, model.fitted.posterior, model.scale
+    found, posterior, scale = model.fitted.hyperparameters, model.posterior, model.scale
     is_geodesic = problem.kernel in {"matern", "geodesic_se"}
     return Report(
         status=model.fitted.status,
@@ -174,10 +174,10 @@ def why(
     problem: Problem, history: History, row: Float[Tensor, " d"], *, start: Mapping[str, Any] | None = None
 ) -> Reason | None:
     """What speaks for a point; None without a usable model."""
-    model = _model(problem, history, start)
-    if model is None or model.fitted.posterior is None:
+    model = Model.usable(problem, history, start)
+    if model is None:
         return None
-    posterior, manifold = model.fitted.posterior, problem.space.manifold
+    posterior, manifold = model.posterior, problem.space.manifold
     x = row.unsqueeze(0)
     with torch.no_grad():
         mean, std = posterior.mean_std(x)
@@ -192,13 +192,6 @@ def why(
     return Reason(
         _predictions(model, x)[0], float(model.scale.backward(posterior.best)), improvement, tuple(neighbours)
     )
-
-
-def _model(problem: Problem, history: History, start: Mapping[str, Any] | None) -> Model | None:
-    if len(history.Y) < 2:
-        return None
-    model = Model.of(problem, history, start)
-    return None if model.fitted.posterior is None else model
 
 
 def _predictions(model: Model, rows: Float[Tensor, "n d"]) -> tuple[Prediction, ...]:

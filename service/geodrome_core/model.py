@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.gp.fit import Fit, fit
+from geodrome_core.gp.posterior import Posterior
 from geodrome_core.limits import Limits
 from geodrome_core.outcomes import CostScale
 from geodrome_core.problem import History, Problem
@@ -38,15 +39,31 @@ class Model:
         fitted = fit(problem.model, history.X, scale.forward(history.Y), variances=variances, start=start)
         return cls(scale, fitted, Limits.of(problem.space, history))
 
+    @classmethod
+    def usable(cls, problem: Problem, history: History, start: Mapping[str, Any] | None = None) -> Model | None:
+        """As ``of``; None before there are two observations, and where no model fits them."""
+        if len(history.Y) < 2:
+            return None
+        model = cls.of(problem, history, start)
+        return None if model.fitted.posterior is None else model
+
+    @property
+    def posterior(self) -> Posterior:
+        """What the Gaussian process says.
+
+        Raises:
+            ValueError: There is no usable model.
+        """
+        if self.fitted.posterior is None:
+            raise ValueError(self.fitted.status.value)
+        return self.fitted.posterior
+
     def predict(self, rows: Float[Tensor, "n d"]) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
         """Means and standard deviations of the noise-free cost, in its unit.
 
         Raises:
             ValueError: There is no usable model.
         """
-        posterior = self.fitted.posterior
-        if posterior is None:
-            raise ValueError(self.fitted.status.value)
         with torch.no_grad():
-            mean, std = posterior.mean_std(rows)
+            mean, std = self.posterior.mean_std(rows)
         return self.scale.backward(mean), self.scale.backward_std(mean, std)

@@ -29,6 +29,7 @@ from geodrome_service.api import (
     rules,
     studies,
     trials,
+    views,
 )
 from geodrome_service.api.access import Access
 from geodrome_service.api.headers import SecurityHeaders
@@ -67,6 +68,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
         best.router,
         predictions.router,
         models.router,
+        views.router,
         asks.router,
         own.router,
         trials.router,

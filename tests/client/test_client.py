@@ -194,3 +194,35 @@ def test_the_client_closes_its_connections(scripted, study_body):
 
     with pytest.raises(RuntimeError, match="closed"):
         client.study("arm")
+
+
+def test_what_changes_of_a_study_travels_at_once(asked, study_body):
+    study, script = asked()
+    script.answers.append(httpx.Response(200, json=study_body(state="paused")))
+
+    study.update(state="paused", budget={"trials": None}, lease_s=9, metadata={"a": None})
+
+    assert script.bodies == [{"state": "paused", "budget": {"trials": None}, "lease_s": 9, "metadata": {"a": None}}]
+    assert study.record.state == "paused"
+
+
+def test_health_and_readiness_are_asked_for_once(scripted):
+    client, script = scripted(
+        httpx.Response(200, json={"status": "ok", "version": "0.1.0"}),
+        httpx.Response(503, json={"database": False, "compute": True}),
+        httpx.ConnectError("refused"),
+        httpx.Response(502, html="<h1>proxy</h1>"),
+    )
+
+    assert client.health().version == "0.1.0"
+    assert client.readiness().database is False
+    for _ in range(2):
+        with pytest.raises(geodrome.ServiceUnreachable, match="/healthz"):
+            client.health()
+    assert len(script.requests) == 4
+
+
+def test_types_of_spaces_come_by_their_names(scripted):
+    client, _ = scripted(httpx.Response(200, json={"types": {"real": {"type": "object"}}}))
+
+    assert client.space_types() == {"real": {"type": "object"}}

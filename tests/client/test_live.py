@@ -9,7 +9,7 @@ import geodrome
 import httpx
 import numpy as np
 import pytest
-from geodrome.schemas import TrialState
+from geodrome.schemas import TrialState, Views
 
 LINE = geodrome.Real(bounds=(0.0, 1.0))
 TURN = geodrome.Rotation(order="xyzw")
@@ -422,3 +422,16 @@ def test_the_model_is_there_once_two_costs_are_known(client, name):
 
     [scale] = study.model().lengthscales
     assert (scale.factor, scale.unit) == ("", "deg")
+
+
+def test_there_is_something_to_see_once_two_costs_are_known(client, name):
+    study = client.create_study(name, space=TURN)
+    assert study.views() == Views(at=None, slices=[], fields=[])
+
+    for cost in (0.5, 0.7):
+        study.ask().tell(cost=cost)
+
+    seen = study.in_form(representation="matrix").views()
+    assert [(one.factor, one.axis) for one in seen.slices] == [(None, 1), (None, 2), (None, 3)]
+    assert [len(row) for row in seen.at] == [3, 3, 3]
+    assert seen.slices[0].points[seen.slices[0].distances.index(0)] == seen.at

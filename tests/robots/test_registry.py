@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from geodrome_robots.registry import ROBOTS, UnknownRobot, load
 from geodrome_robots.robot import Robot
@@ -58,7 +60,9 @@ def test_a_robot_that_has_been_made_is_taken_as_it_is(own_module):
     assert load(f"{own_module}:made").name == "spring"
 
 
-def test_a_robot_is_found_in_a_file_whatever_else_is_called_like_it(tmp_path):
+def test_a_robot_is_found_in_a_file_whatever_else_is_called_like_it(tmp_path, monkeypatch):
+    # Programs that this one starts later would take its json for Python's.
+    monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "spring_of_a_neighbour.py").write_text(OWN)
     (tmp_path / "json.py").write_text("from spring_of_a_neighbour import Spring")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from datetime import datetime, timedelta
 
 import pytest
 from geodrome_service.api import keyring, rules
 from geodrome_service.roles import Role
-from geodrome_service.store import keys, studies
+from geodrome_service.store import events, keys, studies
 from geodrome_service.store.tables import AccessKey
 from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
@@ -285,14 +286,22 @@ def test_a_stream_ends_when_its_key_does(service, empty_url, monkeypatch):
     fill(empty_url, "followed", observations=1)
     text = service.make_key("viewer")
     monkeypatch.setattr(keyring, "REFRESH_S", 0.05)
+    read, looked = events.page, threading.Event()
+
+    def page(*study, **options):
+        found = read(*study, **options)
+        looked.set()
+        return found
+
+    monkeypatch.setattr(events, "page", page)
 
     async def follow():
         service.app.state.stopping = asyncio.Event()
         stream = asyncio.create_task(
             service.send("GET", f"{STUDIES}/followed/events", key=text, headers={"Accept": "text/event-stream"})
         )
-        done, _ = await asyncio.wait({stream}, timeout=0.5)
-        assert not done
+        assert await asyncio.to_thread(looked.wait, 20)
+        assert not stream.done()
         await asyncio.to_thread(service.revoke, 1)
         return await asyncio.wait_for(stream, 20)
 

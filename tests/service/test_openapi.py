@@ -26,6 +26,7 @@ ROUTES = {
     ("post", "/v1/studies/{study}/trials/batch"): {"200", "201", "404", "409", "413", "422", "500", "503"},
     ("post", "/v1/studies/{study}/trials/{number}/heartbeat"): {"200", "404", "409", "413", "422", "500", "503"},
     ("get", "/v1/studies/{study}/model"): {"200", "404", "500", "503"},
+    ("get", "/v1/studies/{study}/views"): {"200", "404", "422", "500", "503"},
     ("get", "/v1/studies/{study}/export"): {"200", "404", "422", "500", "503"},
     ("post", "/v1/studies/import"): {"201", "409", "413", "422", "500", "503"},
     ("get", "/v1/spaces"): {"200"},

@@ -33,8 +33,7 @@ def ellipses(subject: Subject) -> go.Figure:
         x, y = center[:, np.newaxis] + matrix @ [np.cos(turn), np.sin(turn)]
         figure.add_scatter(
             x=finite(x), y=finite(y), mode="lines", showlegend=False, name=f"trial {trial.number}",
-            line={"color": colour, "width": 3}, fill="toself",
-            fillcolor=colour.replace("rgb(", "rgba(").replace(")", ", 0.25)"),
+            line={"color": subject.shades.ink, "width": 1.5}, fill="toself", fillcolor=colour,
             text=subject.hovers([trial])[0], hoverinfo="text",
         )  # fmt: skip
     figure.add_scatter(

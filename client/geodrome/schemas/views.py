@@ -12,9 +12,10 @@ from geodrome.schemas.values import Output, Point
 class Slice(Output):
     """The model along a geodesic through a point; other factors stay as they are there.
 
-    ``distances`` are geodesic distances from the point, ascending, 0 at the point itself, in the natural unit of the
-    factor's manifold. ``factor`` is the name of the factor of a product that moves, None where the space is no product.
-    ``axis`` counts the principal geodesics of the factor from 1.
+    ``distances`` are geodesic distances from the point on the factor's manifold, ascending, 0 at the point itself:
+    radians for directions, rotations and tori, parts of the bounds for numbers, pure numbers for all else. ``factor``
+    is the name of the factor of a product that moves, None where the space is no product. ``axis`` counts the principal
+    geodesics of the factor from 1.
     """
 
     factor: str | None

@@ -38,7 +38,7 @@ def in_natural_units(space: Space, factor: str, length: float | Sequence[float])
         factor: Flattened name of the factor.
         length: The distance; a list of one for each coordinate where these are scaled one by one.
     """
-    spec = _spec(space, factor)
+    spec = spec_of(space, factor)
     match spec["type"]:
         case "rotation":
             return Length(_times(length, DEGREES), "deg")
@@ -68,7 +68,8 @@ def _times(length: float | Sequence[float], factor: float) -> float | list[float
     return length * factor if isinstance(length, float | int) else [part * factor for part in length]
 
 
-def _spec(space: Space, factor: str) -> Mapping[str, Any]:
+def spec_of(space: Space, factor: str) -> Mapping[str, Any]:
+    """The spec of one factor, by its flattened name."""
     spec = space.spec
     for part in factor.split(".") if factor != BARE else ():
         spec = {"type": PARTS_OF_POSE[part], **spec[part]} if spec["type"] == "pose" else spec["factors"][part]

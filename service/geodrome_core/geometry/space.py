@@ -140,7 +140,7 @@ class Space:
                 errors.append(PointError(*(fault.under(parts[name].pointer) for fault in error.faults)))
         raise_all(PointError, errors)
         canonical = self._join({name: reading.point for name, reading in readings.items()})
-        row = self._row(canonical)
+        row = self.row(canonical)
         outside = tuple(f.under(parts[name].pointer) for name, r in readings.items() for f in r.outside)
         return CheckedPoint(
             row=row,
@@ -170,7 +170,19 @@ class Space:
         columns = self.manifold.columns
         return self._join({name: codec.write(row[columns[name]]) for name, codec in self._codecs.items()})
 
-    def _row(self, canonical: Any) -> Float[Tensor, "d"]:
+    def moved(self, point: Any, factor: str, row: Float[Tensor, "k"]) -> Any:
+        """The canonical point that differs from another in one factor.
+
+        Args:
+            point: The other, canonical.
+            factor: Flattened name of the factor.
+            row: What stands in the factor's own columns, on its manifold.
+        """
+        parts = {name: part.value for name, part in self._split(point).items()}
+        return self._join(parts | {factor: self._codecs[factor].write(row)})
+
+    def row(self, canonical: Any) -> Float[Tensor, "d"]:
+        """Row of a canonical point, which is not checked."""
         parts = self._split(canonical)
         return torch.cat([codec.row(parts[name].value) for name, codec in self._codecs.items()])
 

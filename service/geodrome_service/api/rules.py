@@ -55,6 +55,7 @@ VIEWERS = (
     "/v1/studies/{study}/model",
     "/v1/studies/{study}/trials",
     "/v1/studies/{study}/trials/{number}",
+    "/v1/studies/{study}/views",
 )
 
 RULES = (

@@ -65,6 +65,14 @@ class Pool:
         """
         return await self._run(tasks.model, question)
 
+    async def views(self, question: Question) -> dict[str, Any] | None:
+        """The model about the recommended point, as ``Views``; None when no model can be had.
+
+        Raises:
+            ComputeUnavailable: No worker lives long enough to answer.
+        """
+        return await self._run(tasks.views, question)
+
     async def is_ready(self) -> bool:
         """Whether there is a worker."""
         try:

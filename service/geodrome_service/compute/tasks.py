@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 import torch
-from geodrome_core import History, Problem, predict, recommend, report, space_from_spec, suggest
+from geodrome_core import Field, History, Problem, Slice, predict, recommend, report, space_from_spec, suggest
+from geodrome_core import views as views_of_model
 
 from geodrome_service.compute.questions import Question, Suggestion
 
@@ -68,6 +70,27 @@ def model(question: Question) -> dict[str, Any] | None:
         **numbers,
         "calibration": calibration,
     }
+
+
+def views(question: Question) -> dict[str, Any] | None:
+    """The model along geodesics and over grids about the recommended point."""
+    problem, history = _posed(question)
+    found = views_of_model(problem, history, start=question.start)
+    if found is None or not all(map(math.isfinite, _numbers(found.slices + found.fields))):
+        return None
+    # A space that is no product has no names of factors.
+    return {
+        "at": found.at,
+        "slices": [asdict(one) | {"factor": one.factor or None} for one in found.slices],
+        "fields": [asdict(one) | {"factor": one.factor or None} for one in found.fields],
+    }
+
+
+def _numbers(seen: Iterable[Slice | Field]) -> Iterator[float]:
+    """All means and deviations."""
+    for one in seen:
+        for row in [*one.mean, *one.std]:
+            yield from (value for value in (row if isinstance(row, list) else [row]) if value is not None)
 
 
 def _posed(question: Question) -> tuple[Problem, History]:

@@ -16,7 +16,7 @@ PIPE_WIDTH = 10_000
 
 def show_studies(records: Iterable[schemas.Study]) -> None:
     """One line for each study."""
-    table = Table(_folded("name"), "space", "state", "completed", "running", "failed", "best", box=None)
+    table = Table(folded("name"), "space", "state", "completed", "running", "failed", "best", box=None)
     for record in records:
         counts = record.counts
         table.add_row(
@@ -28,12 +28,12 @@ def show_studies(records: Iterable[schemas.Study]) -> None:
             str(counts.failed),
             _cost(record.best, record.objective.unit),
         )
-    _print(table)
+    print_table(table)
 
 
 def show_study(record: schemas.Study) -> None:
     """Definition and progress of one study."""
-    table = _pairs()
+    table = pairs()
     table.add_row("study", Text(f"{record.name} ({record.id})"))
     table.add_row("state", record.state.value)
     table.add_row("space", Text(record.space.model_dump_json(exclude_none=True)))
@@ -46,31 +46,31 @@ def show_study(record: schemas.Study) -> None:
     left = "unlimited" if record.budget_left is None else f"{record.budget_left} of {record.budget.trials} left"
     table.add_row("budget", left)
     table.add_row("best", _cost(record.best, record.objective.unit))
-    _print(table)
+    print_table(table)
 
 
 def show_best(best: schemas.Best) -> None:
     """The best trial observed and the point that the model recommends."""
-    table = _pairs()
+    table = pairs()
     if best.observed is None:
         table.add_row("observed", "no cost yet")
     else:
         table.add_row("observed", f"cost {best.observed.cost!r} in trial {best.observed.number}")
-        table.add_row("", _point(best.observed.point))
+        table.add_row("", shown_point(best.observed.point))
     if best.recommended is None:
         table.add_row("recommended", "no model yet")
     else:
         table.add_row("recommended", f"cost {best.recommended.mean:.6g} ± {best.recommended.std:.2g} by the model")
-        table.add_row("", _point(best.recommended.point))
-    _print(table)
+        table.add_row("", shown_point(best.recommended.point))
+    print_table(table)
 
 
 def show_model(model: schemas.FittedModel | None, unit: str | None) -> None:
     """The model's hyperparameters and its calibration."""
     if model is None:
-        _print(Text("no model yet"))
+        print_table(Text("no model yet"))
         return
-    table = _pairs()
+    table = pairs()
     table.add_row("fit", Text(model.note))
     table.add_row("observations", f"{model.observations}, at {model.points} points")
     table.add_row("kernel", f"nu {model.nu}")
@@ -87,16 +87,16 @@ def show_model(model: schemas.FittedModel | None, unit: str | None) -> None:
         f"{found.within_one:.0%} within one deviation of their prediction, {found.within_two:.0%} within two; "
         f"error {found.error:.2f} of that of the mean",
     )
-    _print(table)
+    print_table(table)
 
 
 def show_asked(records: Iterable[schemas.Trial]) -> None:
     """The points to run now."""
-    table = Table("trial", _folded("point"), "from", "lease ends", box=None)
+    table = Table("trial", folded("point"), "from", "lease ends", box=None)
     for record in records:
         ends = f"{record.lease_expires_at:%Y-%m-%d %H:%M:%S %Z}" if record.lease_expires_at else ""
-        table.add_row(str(record.number), _point(record.point), record.origin.kind, ends)
-    _print(table)
+        table.add_row(str(record.number), shown_point(record.point), record.origin.kind, ends)
+    print_table(table)
 
 
 def show_told(record: schemas.Trial) -> None:
@@ -107,19 +107,22 @@ def show_told(record: schemas.Trial) -> None:
     if record.reason:
         said.append(record.reason)
     said += record.flags
-    _print(Text(", ".join(said)))
+    print_table(Text(", ".join(said)))
 
 
-def _pairs() -> Table:
-    return Table(Column(style="bold"), _folded(""), box=None, show_header=False)
+def pairs() -> Table:
+    """A table of names and values."""
+    return Table(Column(style="bold"), folded(""), box=None, show_header=False)
 
 
-def _folded(header: str) -> Column:
+def folded(header: str) -> Column:
+    """A column whose cells are never cut off."""
     # What is too long for the terminal goes on below: a name or a point that ends in "…" cannot be copied.
     return Column(header, overflow="fold")
 
 
-def _point(point: schemas.Point) -> Text:
+def shown_point(point: schemas.Point) -> Text:
+    """A point as JSON."""
     # Text, because rich reads square brackets in a string as markup.
     return Text(json.dumps(point))
 
@@ -130,7 +133,8 @@ def _cost(best: schemas.Trial | None, unit: str | None) -> Text:
     return Text(f"{best.cost:.6g} {unit or ''}".rstrip() + f" (trial {best.number})")
 
 
-def _print(shown: Table | Text) -> None:
+def print_table(shown: Table | Text) -> None:
+    """Prints to the output: as wide as the terminal, or in a pipe as wide as it takes."""
     terminal = Console()
     # In a pipe, a row is one line.
     (terminal if terminal.is_terminal else Console(width=PIPE_WIDTH)).print(shown)

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-import uuid
 
 import geodrome
 import pytest
 import typer
-from geodrome import cli, mounts
+from geodrome import mounts
 
 ROTATION = '{"type": "rotation"}'
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Runs the command line in this process: exit code, standard output, error stream."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "60")
-
-    def run(*arguments: str):
-        with pytest.raises(SystemExit) as exited:
-            cli.main(arguments)
-        out, err = capsys.readouterr()
-        return exited.value.code or 0, out, err
-
-    return run
-
-
-@pytest.fixture
-def live(monkeypatch, command, server):
-    """The command line against the live server, and a name for a study."""
-    monkeypatch.setenv("GEODROME_URL", server)
-    return command, f"c-{uuid.uuid4().hex[:8]}"
 
 
 def test_help_names_every_command(command):
@@ -42,7 +20,8 @@ def test_help_names_every_command(command):
 
     assert code == 0
     assert all(
-        name in out for name in ("serve", "worker", "keys", "db", "replay", "demo", "study", "ask", "tell", "robot")
+        name in out
+        for name in ("serve", "worker", "keys", "db", "replay", "demo", "study", "ask", "tell", "watch", "robot")
     )
 
 
@@ -72,6 +51,10 @@ def test_the_program_is_installed():
         (["tell", "x", "1", "cheap"], "'cost'"),
         (["tell", "x", "1", "--outcome", "broken"], "abandoned"),
         (["tell", "x", "1", "1.0", "--metric", "force"], "name=value"),
+        (["tell", "x", "1", "1.0", "--stdd", "2"], "--stdd"),
+        (["enqueue", "x", "--fille", "y"], "no such option: --fille"),
+        (["study", "predict", "x", "--all"], "no such option: --all"),
+        (["add", "x", "--all", "--cost", "1"], "no such option: --all"),
         (["study", "list", "--url", "127.0.0.1:8100"], "http://"),
     ],
 )
@@ -194,6 +177,10 @@ def test_a_mounted_command_exists_where_the_table_says(name):
     mounts.mount(app, name, mounts.MOUNTS[name])
 
     assert [info.help for info in app.registered_commands if "Needs" in (info.help or "")] == []
+    # What is listed without importing it is what it says of itself.
+    app.callback()(lambda: None)
+    command = typer.main.get_command(app).commands[name]
+    assert mounts.MOUNTS[name].help == command.help.partition("\n\n")[0].replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -232,6 +219,48 @@ def test_help_works_without_any_extra():
 
     assert done.returncode == 0
     assert "install the extra service" in done.stdout
+
+
+def test_help_imports_no_other_part():
+    program = (
+        "import sys\n"
+        "from geodrome.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print(sorted({'geodrome_service', 'geodrome_robots', 'numpy', 'torch'} & set(sys.modules)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "completed"),
+    [
+        ("geodrome stu", 1, {"study"}),
+        ("geodrome study p", 2, {"pause", "predict"}),
+        ("geodrome robot ", 2, {"run", "check", "list"}),
+        ("geodrome trials x --sor", 3, {"--sort"}),
+    ],
+)
+def test_a_shell_completes_commands_of_every_part(line, word, completed):
+    environment = {
+        **os.environ, "_GEODROME_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(word),
+    }  # fmt: skip
+    program = [sys.executable, "-c", "from geodrome.cli import main; main([])"]
+
+    done = subprocess.run(program, capture_output=True, text=True, check=True, env=environment)
+
+    assert set(done.stdout.split()) == completed
+
+
+def test_completion_is_shown_for_the_shell_that_asks():
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m geodrome.cli --show-completion; true"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert "_geodrome_completion()" in done.stdout
 
 
 def test_a_module_that_is_missing_while_the_command_runs_is_named():
