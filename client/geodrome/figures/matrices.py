@@ -45,8 +45,9 @@ def ellipses(subject: Subject) -> go.Figure:
     length, text = scale_bar(size, subject.spec.unit)
     low = extent(len(some), size)[1][0]
     figure.add_scatter(
-        x=[-size, -size + length], y=[low, low], mode="lines", name=text, hoverinfo="name",
+        x=[-size, -size + length], y=[low, low], mode="lines+text", name=text, hoverinfo="name",
         line={"color": subject.shades.ink, "width": 2},
+        text=["", f" {text}"], textposition="middle right", showlegend=False,
     )  # fmt: skip
     return flat(figure, len(some), size)
 
@@ -101,8 +102,9 @@ def ellipsoids(subject: Subject) -> go.Figure:
     )  # fmt: skip
     length, text = scale_bar(size, subject.spec.unit)
     figure.add_scatter3d(
-        x=[-size, -size + length], y=[0, 0], z=[-1.75 * size] * 2, mode="lines", hoverinfo="name", name=text,
-        line={"color": subject.shades.ink, "width": 4}, showlegend=True,
+        x=[-size, -size + length], y=[0, 0], z=[-1.75 * size] * 2, mode="lines+text", hoverinfo="name", name=text,
+        line={"color": subject.shades.ink, "width": 4},
+        text=["", f" {text}"], textposition="middle right", showlegend=False,
     )  # fmt: skip
     return solid(figure, len(shown), size)
 
