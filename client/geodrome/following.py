@@ -13,11 +13,11 @@ POLL_S = 1.0
 LARGEST_PAGE = 1000
 
 
-def pages(connection: Connection, path: str, *, after: int, limit: int | None = None) -> Iterator[schemas.Event]:
-    """The events that there are after a position, fetched ``limit`` at a time; None leaves that to the service."""
+def pages(connection: Connection, path: str, *, after: int) -> Iterator[schemas.Event]:
+    """The events that there are after a position."""
     cursor: int | None = after
     while cursor is not None:
-        page = connection.get(path, schemas.EventPage, params={"after": cursor, "limit": limit})
+        page = connection.get(path, schemas.EventPage, params={"after": cursor, "limit": LARGEST_PAGE})
         yield from page.events
         cursor = page.next_cursor
 
@@ -27,7 +27,7 @@ def follow(connection: Connection, path: str, *, after: int) -> Iterator[schemas
     while True:
         # A page is asked for as patiently as anything else, and it says what a stream does not: that the study is
         # deleted, or that the key has ended.
-        for event in pages(connection, path, after=after, limit=LARGEST_PAGE):
+        for event in pages(connection, path, after=after):
             after = event.position
             yield event
         try:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from geodrome.cli import tables
-from geodrome.cli.options import AsJson, StudyName, Timeout, Url, connected, echo
+from geodrome.cli.options import AsJson, StudyName, Timeout, Url, connected, output
 
 CARRYING_S = 600.0  # a study of 100,000 trials takes minutes to look through
 
@@ -49,7 +49,4 @@ def import_study(
             record = client.import_study(file, name=name).record
         except OSError as error:
             raise typer.BadParameter(str(error), param_hint="FILE") from error
-    if as_json:
-        echo(record)
-    else:
-        tables.show_study(record)
+    output(record, tables.show_study, as_json=as_json)

@@ -66,6 +66,20 @@ def show_predictions(points: Sequence[schemas.Point], predictions: Sequence[sche
     print_table(table)
 
 
+def show_views(found: schemas.Views, goal: str) -> None:
+    """One line for each geodesic, with the place on it of the best mean."""
+    if found.at is None:
+        print_table(Text("no model yet"))
+        return
+    table = Table("factor", "geodesic", "from", "to", "best mean", "std", "at", folded("point"), box=None)
+    for one in found.slices:
+        place = one.mean.index(min(one.mean) if goal == "minimize" else max(one.mean))
+        ends = (f"{one.distances[end]:.4g}" for end in (0, -1))
+        best = (f"{one.mean[place]:.6g}", f"{one.std[place]:.3g}", f"{one.distances[place]:.4g}")
+        table.add_row(Text(one.factor or ""), str(one.axis), *ends, *best, shown_point(one.points[place]))
+    print_table(table)
+
+
 def print_event(event: schemas.Event, *, as_json: bool) -> None:
     """One line, at once: whoever follows events in a pipe waits for each."""
     print(event.model_dump_json() if as_json else line(event), flush=True)  # noqa: T201

@@ -22,6 +22,7 @@ from geodrome.cli.options import (
     connected,
     echo,
     opened,
+    output,
     points_of,
 )
 
@@ -75,10 +76,7 @@ def trial(
     """Show one trial with everything that is known of it."""
     with connected(url, timeout_s) as client:
         record = opened(client, study, form).trial(number).record
-    if as_json:
-        echo(record)
-    else:
-        lists.show_trial(record)
+    output(record, lists.show_trial, as_json=as_json)
 
 
 def best(
@@ -87,21 +85,27 @@ def best(
     """Show the best trial observed and the point that the model recommends."""
     with connected(url, timeout_s) as client:
         found = opened(client, study, form).best()
-    if as_json:
-        echo(found)
-    else:
-        tables.show_best(found)
+    output(found, tables.show_best, as_json=as_json)
 
 
 def model(study: StudyName, *, url: Url = None, timeout_s: Timeout = PATIENCE_S, as_json: AsJson = False) -> None:
     """Show the model of the costs: lengthscales, noise, and how far it can be trusted."""
     with connected(url, timeout_s) as client:
         found = client.study(study)
-        fitted = found.model()
-    if as_json:
-        echo(schemas.StudyModel(model=fitted))
-    else:
-        tables.show_model(fitted, found.record.objective.unit)
+        fitted = schemas.StudyModel(model=found.model())
+    unit = found.record.objective.unit
+    output(fitted, lambda answer: tables.show_model(answer.model, unit), as_json=as_json)
+
+
+def views(
+    study: StudyName, *, form: Form = None, url: Url = None, timeout_s: Timeout = PATIENCE_S, as_json: AsJson = False
+) -> None:
+    """Show what the model says along geodesics through the point that it recommends; as JSON, all numbers of it."""
+    with connected(url, timeout_s) as client:
+        found = opened(client, study, form)
+        seen = found.views()
+    goal = found.record.objective.goal
+    output(seen, lambda answer: lists.show_views(answer, goal), as_json=as_json)
 
 
 def predict(
@@ -117,11 +121,8 @@ def predict(
     """Predict what runs at points would cost, and whether they succeed."""
     points = points_of(point, file)
     with connected(url, timeout_s) as client:
-        predictions = opened(client, study, form).predict(points)
-    if as_json:
-        echo(schemas.Predictions(predictions=predictions))
-    else:
-        lists.show_predictions(points, predictions)
+        found = schemas.Predictions(predictions=opened(client, study, form).predict(points))
+    output(found, lambda answer: lists.show_predictions(points, answer.predictions), as_json=as_json)
 
 
 def events(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
 
 from geodrome import Client, Study, schemas
 from geodrome.cli import reading
+
+Record = TypeVar("Record", bound=BaseModel)
 
 PATIENCE_S = 30.0  # enough to outlast a restart of the service, short enough to wait for at a terminal
 
@@ -124,6 +126,11 @@ def costs_of(costs: Sequence[float] | None) -> dict[str, Any]:
 def echo(record: BaseModel) -> None:
     """Prints a record as JSON, on one line."""
     typer.echo(record.model_dump_json())
+
+
+def output(record: Record, show: Callable[[Record], None], *, as_json: bool) -> None:
+    """Prints a record: as JSON, or as ``show`` does for people."""
+    (echo if as_json else show)(record)
 
 
 def _pair(text: str, hint: str) -> tuple[str, str]:

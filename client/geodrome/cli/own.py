@@ -23,10 +23,10 @@ from geodrome.cli.options import (
     Url,
     connected,
     costs_of,
-    echo,
     metadata_of,
     metrics_of,
     opened,
+    output,
     point_of,
     points_of,
 )
@@ -137,8 +137,5 @@ def _add(
         raise typer.BadParameter(f"from 1 to {MOST} points at once, all or none; got {len(rows)}", param_hint="--file")
     skip = {"skip_if_exists": True} if skip_if_exists else {}
     with connected(url, timeout_s) as client:
-        records = opened(client, study, form).add_all([{**row, **skip} for row in rows])
-    if as_json:
-        echo(schemas.Trials(trials=records))
-    else:
-        lists.show_trials(records)
+        added = schemas.Trials(trials=opened(client, study, form).add_all([{**row, **skip} for row in rows]))
+    output(added, lambda answer: lists.show_trials(answer.trials), as_json=as_json)

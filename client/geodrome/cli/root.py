@@ -25,6 +25,7 @@ STUDY_COMMANDS: dict[str, Callable[..., Any]] = {
     "best": looking.best,
     "model": looking.model,
     "predict": looking.predict,
+    "views": looking.views,
     "events": looking.events,
     "export": carrying.export,
     "import": carrying.import_study,

@@ -1,27 +1,17 @@
-"""Trials as a table for spreadsheets, in the columns of ``geodrome study export --format csv``; and back.
-
-Each number of a point has a column of its own: ``point.tool[0]``, ``point.stiffness[0][1]``; in a space that is no
-product ``point``, ``point[0]`` or ``point[0][1]``. Metrics are in ``metrics.name``.
-"""
+"""Trials as a table for spreadsheets, in the columns of ``geodrome.columns``; and back."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TextIO
 
-from geodrome import schemas
+from geodrome import columns, schemas
 from geodrome.cli import reading
 
-BEFORE = ("number", "state", "attempt", "retry_of", "worker", "asked_at", "told_at", "origin")
-AFTER = ("cost", "std", "flags", "reason")
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Text that begins so is a formula to a spreadsheet, which runs it; behind an apostrophe it stays text."""
-
-IGNORED = frozenset(BEFORE) - {"state"} | {"flags"}
+IGNORED = frozenset(columns.BEFORE) - {"state"} | {"flags"}
 """Columns that say how a trial went elsewhere."""
 
 OF_OWN = ("completed", "failed", "abandoned")
@@ -36,20 +26,12 @@ class Unusable(ValueError):
 
 def write(records: Sequence[schemas.Trial], to: TextIO) -> None:
     """Writes a table of trials, by RFC 4180."""
-    places = list(dict(_parts("point", records[0].point))) if records else []  # those of all points of a study
+    places = [place for place, _ in columns.parts(records[0].point)] if records else []
     metrics = sorted({name for record in records for name in record.metrics})
     writer = csv.writer(to)
-    writer.writerow([*BEFORE, *places, *AFTER, *(f"metrics.{name}" for name in metrics)])
+    writer.writerow(columns.header(places, metrics))
     for record in records:
-        shown = {
-            **record.model_dump(mode="json"),
-            "origin": record.origin.kind,
-            "flags": " ".join(record.flags),
-            **dict(_parts("point", record.point)),
-            **{f"metrics.{name}": value for name, value in record.metrics.items()},
-        }
-        columns = [*BEFORE, *places, *AFTER, *(f"metrics.{name}" for name in metrics)]
-        writer.writerow([_harmless(shown.get(column)) for column in columns])
+        writer.writerow(columns.cells(record.model_dump(mode="json"), places, metrics))
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -80,7 +62,7 @@ def _row(cells: dict[str | None, Any], where: str) -> dict[str, Any]:
             case "cost" | "std" if column in {"cost", "std"}:
                 row[column] = _number(cell, f"{where}, {column}")
             case "reason":
-                row[column] = cell.removeprefix("'") if cell[1:].startswith(FORMULA) else cell
+                row[column] = cell.removeprefix("'") if cell[1:].startswith(columns.FORMULA) else cell
             case "outcome" | "state":
                 if cell not in OF_OWN:
                     raise Unusable(
@@ -88,9 +70,8 @@ def _row(cells: dict[str | None, Any], where: str) -> dict[str, Any]:
                     )
                 row["outcome"] = cell
             case _:
-                raise Unusable(
-                    f"column {column!r} has no meaning: there are point…, outcome, {', '.join(AFTER)}, metrics.…"
-                )
+                known = ", ".join(("point…", "outcome", *columns.AFTER, "metrics.…"))
+                raise Unusable(f"column {column!r} has no meaning: there are {known}")
     if "point" not in row:
         raise Unusable(f"{where} has no point: its columns are point, point[0], point.tool[0] …")
     return {**row, "point": _listed(row["point"], where)}
@@ -129,19 +110,3 @@ def _listed(value: Any, where: str) -> Any:
     if set(parts) != set(range(len(parts))):
         raise Unusable(f"{where}: the list has parts {', '.join(map(str, parts))}, not 0 to {len(parts) - 1}")
     return [parts[index] for index in range(len(parts))]
-
-
-def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    match value:
-        case dict():
-            for key, part in value.items():
-                yield from _parts(f"{name}.{key}", part)
-        case list():
-            for index, part in enumerate(value):
-                yield from _parts(f"{name}[{index}]", part)
-        case _:
-            yield name, value
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

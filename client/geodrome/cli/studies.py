@@ -21,8 +21,8 @@ from geodrome.cli.options import (
     Timeout,
     Url,
     connected,
-    echo,
     metadata_of,
+    output,
 )
 
 FIELDS = schemas.StudyCreate.model_fields.keys()
@@ -71,7 +71,7 @@ def create(
     body = _definition(file, given, setting or ())
     with connected(url, timeout_s) as client:
         record = client.create_study(**body).record
-    _show(record, as_json=as_json)
+    output(record, tables.show_study, as_json=as_json)
 
 
 def list_studies(
@@ -86,17 +86,15 @@ def list_studies(
     """List the studies, newest first."""
     with connected(url, timeout_s) as client:
         records = [study.record for study in islice(client.studies(state=state, name_prefix=prefix), limit)]
-    if as_json:
-        echo(schemas.StudyPage(studies=records, next_cursor=None))
-    else:
-        tables.show_studies(records)
+    page = schemas.StudyPage(studies=records, next_cursor=None)
+    output(page, lambda answer: tables.show_studies(answer.studies), as_json=as_json)
 
 
 def show(study: StudyName, *, url: Url = None, timeout_s: Timeout = PATIENCE_S, as_json: AsJson = False) -> None:
     """Show a study's definition and how far it is."""
     with connected(url, timeout_s) as client:
         record = client.study(study).record
-    _show(record, as_json=as_json)
+    output(record, tables.show_study, as_json=as_json)
 
 
 def update(
@@ -191,14 +189,7 @@ def _put(body: dict[str, Any], path: str, value: Any, hint: str) -> None:
 def _change(study: str, changes: dict[str, Any], url: str | None, timeout_s: float, *, as_json: bool) -> None:
     with connected(url, timeout_s) as client:
         record = client.study(study).update(**changes).record
-    _show(record, as_json=as_json)
-
-
-def _show(record: schemas.Study, *, as_json: bool) -> None:
-    if as_json:
-        echo(record)
-    else:
-        tables.show_study(record)
+    output(record, tables.show_study, as_json=as_json)
 
 
 def _confirm(question: str) -> None:

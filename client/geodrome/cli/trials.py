@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -22,13 +23,11 @@ from geodrome.cli.options import (
     Url,
     connected,
     costs_of,
-    echo,
     metadata_of,
     metrics_of,
     opened,
+    output,
 )
-
-Reason = Annotated[str, typer.Option(help="Why, in words.")]
 
 
 def ask(
@@ -48,11 +47,8 @@ def ask(
     """Ask for the next point."""
     with connected(url, timeout_s) as client:
         handles = opened(client, study, form).ask_batch(count, worker=worker, lease_s=lease_s, resume=resume)
-    records = [trial.record for trial in handles]
-    if as_json:
-        echo(schemas.Trials(trials=records))
-    else:
-        tables.show_asked(records)
+    asked = schemas.Trials(trials=[trial.record for trial in handles])
+    output(asked, lambda answer: tables.show_asked(answer.trials), as_json=as_json)
 
 
 def tell(
@@ -87,49 +83,43 @@ def tell(
     }
     with connected(url, timeout_s) as client:
         record = opened(client, study, form).tell(number, outcome=outcome, **told)
-    _show(record, as_json=as_json)
+    output(record, tables.show_told, as_json=as_json)
 
 
-def fail(
-    study: StudyName,
-    number: TrialNumber,
-    *,
-    reason: Reason,
-    metric: Metric = None,
-    url: Url = None,
-    timeout_s: Timeout = PATIENCE_S,
-    as_json: AsJson = False,
-) -> None:
-    """Tell that a trial ran and went wrong (e-stop, joint limit): the search keeps away from such points."""
-    _end(study, number, schemas.Outcome.FAILED, reason, metric, url=url, timeout_s=timeout_s, as_json=as_json)
+def _ending(outcome: schemas.Outcome, explanation: str) -> Callable[..., None]:
+    """A command that tells an outcome without a cost."""
+
+    def end(
+        study: StudyName,
+        number: TrialNumber,
+        *,
+        reason: Annotated[str, typer.Option(help="Why, in words.")],
+        metric: Metric = None,
+        url: Url = None,
+        timeout_s: Timeout = PATIENCE_S,
+        as_json: AsJson = False,
+    ) -> None:
+        metrics = metrics_of(metric)
+        with connected(url, timeout_s) as client:
+            record = client.study(study).tell(number, outcome=outcome, reason=reason, metrics=metrics)
+        output(record, tables.show_told, as_json=as_json)
+
+    end.__doc__ = explanation
+    return end
 
 
-def lose(
-    study: StudyName,
-    number: TrialNumber,
-    *,
-    reason: Reason,
-    metric: Metric = None,
-    url: Url = None,
-    timeout_s: Timeout = PATIENCE_S,
-    as_json: AsJson = False,
-) -> None:
-    """Tell that the lab broke (network, simulator), or release a trial: its point is offered again."""
-    _end(study, number, schemas.Outcome.LOST, reason, metric, url=url, timeout_s=timeout_s, as_json=as_json)
-
-
-def abandon(
-    study: StudyName,
-    number: TrialNumber,
-    *,
-    reason: Reason,
-    metric: Metric = None,
-    url: Url = None,
-    timeout_s: Timeout = PATIENCE_S,
-    as_json: AsJson = False,
-) -> None:
-    """Never try this again; also takes back a completed trial, when a bad sensor is found later."""
-    _end(study, number, schemas.Outcome.ABANDONED, reason, metric, url=url, timeout_s=timeout_s, as_json=as_json)
+fail = _ending(
+    schemas.Outcome.FAILED,
+    "Tell that a trial ran and went wrong (e-stop, joint limit): the search keeps away from such points.",
+)
+lose = _ending(
+    schemas.Outcome.LOST,
+    "Tell that the lab broke (network, simulator), or release a trial: its point is offered again.",
+)
+abandon = _ending(
+    schemas.Outcome.ABANDONED,
+    "Never try this again; also takes back a completed trial, when a bad sensor is found later.",
+)
 
 
 def heartbeat(
@@ -144,27 +134,7 @@ def heartbeat(
     """Keep a running trial: its lease ends so much later."""
     with connected(url, timeout_s) as client:
         record = client.study(study).heartbeat(number, lease_s=lease_s)
-    if as_json:
-        echo(record)
-    else:
-        tables.show_asked([record])
-
-
-def _end(
-    study: str,
-    number: int,
-    outcome: schemas.Outcome,
-    reason: str,
-    metric: list[str] | None,
-    *,
-    url: str | None,
-    timeout_s: float,
-    as_json: bool,
-) -> None:
-    metrics = metrics_of(metric)
-    with connected(url, timeout_s) as client:
-        record = client.study(study).tell(number, outcome=outcome, reason=reason, metrics=metrics)
-    _show(record, as_json=as_json)
+    output(record, lambda one: tables.show_asked([one]), as_json=as_json)
 
 
 def _cost(text: str) -> float:
@@ -173,10 +143,3 @@ def _cost(text: str) -> float:
         return float(text)
     except ValueError as error:
         raise typer.BadParameter(f"a cost is a number, got {text!r}", param_hint="'cost'") from error
-
-
-def _show(record: schemas.Trial, *, as_json: bool) -> None:
-    if as_json:
-        echo(record)
-    else:
-        tables.show_told(record)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from geodrome import schemas
 from geodrome.figures.coordinates import coordinates
 from geodrome.figures.factors import Factor
-from geodrome.figures.reals import add_map
-from geodrome.figures.style import OKABE_ITO, SHADES, Shades, Theme, blank, finite, numbers, said
+from geodrome.figures.reals import add_field
+from geodrome.figures.style import OKABE_ITO, SHADES, Shades, Theme, blank, finite, said
 from geodrome.figures.subject import Subject, add_points
 from geodrome.figures.trials import best, chosen, hover
 
@@ -27,9 +27,7 @@ STEPS = 24
 def disc(subject: Subject) -> go.Figure:
     """Points of the hyperbolic plane, over the model's mean."""
     figure = subject.blank("Poincaré's disc")
-    if subject.field is not None:
-        x, y = (numbers(axis) for axis in subject.field.axes)
-        add_map(figure, x, y, numbers(subject.field.mean).T, numbers(subject.field.std).T)
+    add_field(figure, subject.field)
     _add_circles(figure, subject.spec.radius, subject.shades)
     add_points(figure, subject, lambda points: points)
     return figure

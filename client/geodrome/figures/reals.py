@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
+from geodrome import schemas
 from geodrome.figures.coordinates import HALF_TURN
 from geodrome.figures.curves import add_curve
-from geodrome.figures.style import OKABE_ITO, above, finite, in_space, numbers, with_unit
+from geodrome.figures.style import OKABE_ITO, above, finite, in_space, numbers, said_by_model, with_unit
 from geodrome.figures.subject import Subject, add_points
 from geodrome.spaces import Torus
 
@@ -36,9 +37,7 @@ def line(subject: Subject) -> go.Figure:
 def plane(subject: Subject) -> go.Figure:
     """The model's mean over two numbers, with the trials."""
     figure = subject.blank("both numbers")
-    if subject.field is not None:
-        x, y = (numbers(axis) for axis in subject.field.axes)
-        add_map(figure, x, y, numbers(subject.field.mean).T, numbers(subject.field.std).T)
+    add_field(figure, subject.field)
     add_points(figure, subject, lambda points: points)
     figure.update_xaxes(**_axis(subject, "first"))
     return figure.update_yaxes(**_axis(subject, "second"))
@@ -97,12 +96,18 @@ def add_costs(figure: go.Figure, subject: Subject, along: Callable[[Array], Arra
         )  # fmt: skip
 
 
+def add_field(figure: go.Figure, field: schemas.Field | None) -> None:
+    """The model over two coordinates as they are, if there is one."""
+    if field is not None:
+        x, y = (numbers(axis) for axis in field.axes)
+        add_map(figure, x, y, numbers(field.mean).T, numbers(field.std).T)
+
+
 def add_map(figure: go.Figure, x: Array, y: Array, mean: Array, std: Array) -> None:
     """The model's mean as colours; rows of ``mean`` and ``std`` are those of y."""
-    texts = [[f"model {m:.6g} ± {s:.2g}" for m, s in zip(*rows, strict=True)] for rows in zip(mean, std, strict=True)]
     figure.add_heatmap(
-        x=finite(x), y=finite(y), z=finite(mean), coloraxis="coloraxis", name="model's mean", text=texts,
-        hoverinfo="text", showlegend=False,
+        x=finite(x), y=finite(y), z=finite(mean), coloraxis="coloraxis", name="model's mean",
+        text=said_by_model(mean, std), hoverinfo="text", showlegend=False,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from geodrome import schemas
-from geodrome.figures.style import finite, in_space, numbers
+from geodrome.figures.style import finite, in_space, numbers, said_by_model
 from geodrome.figures.subject import Subject, add_points
 
 Array = NDArray[np.float64]
@@ -63,9 +63,8 @@ def _add_field(figure: go.Figure, field: schemas.Field) -> None:
         longitudes = np.append(longitudes, longitudes[0] + 2 * math.pi)
         mean, std = np.hstack([mean, mean[:, :1]]), np.hstack([std, std[:, :1]])
     x, y, z = np.where(np.isfinite(mean), on_sphere(latitudes, longitudes), np.nan)
-    texts = [[f"model {m:.6g} ± {s:.2g}" for m, s in zip(*rows, strict=True)] for rows in zip(mean, std, strict=True)]
     figure.add_surface(
         x=finite(x), y=finite(y), z=finite(z), surfacecolor=finite(mean), coloraxis="coloraxis", name="model's mean",
-        text=texts, hoverinfo="text", lighting={"ambient": 0.8, "diffuse": 0.3, "specular": 0.05},
+        text=said_by_model(mean, std), hoverinfo="text", lighting={"ambient": 0.8, "diffuse": 0.3, "specular": 0.05},
         contours={axis: {"highlight": False} for axis in "xyz"},
     )  # fmt: skip

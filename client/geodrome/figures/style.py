@@ -141,3 +141,9 @@ def finite(values: Iterable[Any]) -> list[Any]:
 def numbers(values: Sequence[float | None] | Sequence[list[float | None]]) -> NDArray[np.float64]:
     """The way back: an array, with NaN for None."""
     return np.array(values, dtype=np.float64)
+
+
+def said_by_model(mean: NDArray[np.float64], std: NDArray[np.float64]) -> list[list[str]]:
+    """What appears where the pointer is on the model's mean."""
+    rows = zip(mean, std, strict=True)
+    return [[f"model {m:.6g} ± {s:.2g}" for m, s in zip(*row, strict=True)] for row in rows]

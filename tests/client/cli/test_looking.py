@@ -88,9 +88,32 @@ def test_costs_are_predicted(told, tmp_path):
     assert command("study", "predict", name)[0] == 2
 
 
+@pytest.mark.parametrize("goal", ["minimize", "maximize"])
+def test_the_model_is_seen_along_geodesics(live, goal):
+    command, name = live
+    command("study", "create", name, "--space", "{type: sphere, dim: 2}", "--goal", goal)
+    for point, cost in (("[1, 0, 0]", "1"), ("[0, 1, 0]", "2"), ("[0, 0, 1]", "4")):
+        command("add", name, point, "--cost", cost)
+
+    _, table, _ = command("study", "views", name)
+    seen = json.loads(command("study", "views", name, "--json")[1])
+
+    assert len(table.splitlines()) == 1 + len(seen["slices"]) == 3
+    best = min if goal == "minimize" else max
+    for line, one in zip(table.splitlines()[1:], seen["slices"], strict=True):
+        axis, low, high, mean, *_ = line.split()
+        assert (int(axis), float(low), float(high)) == (
+            one["axis"],
+            *(pytest.approx(one["distances"][end], rel=1e-3) for end in (0, -1)),
+        )
+        assert float(mean) == pytest.approx(best(one["mean"]), rel=1e-5)
+    assert command("study", "views", name, "--form", "unit=turns")[0] == 2
+
+
 def test_without_a_model_nothing_is_predicted(live):
     command, name = live
     command("study", "create", name, "--space", "{type: real, bounds: [0, 1]}")
+    assert command("study", "views", name) == (0, "no model yet\n", "")
 
     assert command("study", "predict", name, "0.5") == (0, "no model yet\n", "")
     assert command("study", "predict", name, "0.5", "--json") == (0, '{"predictions":null}\n', "")
