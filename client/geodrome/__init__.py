@@ -45,7 +45,8 @@ from geodrome.spaces import (
     Sphere,
     Torus,
 )
-from geodrome.study import Study, TrialHandle
+from geodrome.study import Study
+from geodrome.trial import TrialHandle
 
 __version__ = version("geodrome")
 

@@ -14,7 +14,8 @@ from geodrome.errors import GeodromeError, InvalidCost
 from geodrome.outcomes import Infeasible, RobotFault
 
 if TYPE_CHECKING:
-    from geodrome.study import Study, TrialHandle
+    from geodrome.study import Study
+from geodrome.trial import TrialHandle
 
 
 def run(
