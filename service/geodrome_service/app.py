@@ -39,6 +39,7 @@ from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.api.request_ids import RequestIds
 from geodrome_service.api.suggestions import Suggestions
 from geodrome_service.cluster import open_pool
+from geodrome_service.dashboard import refusals, routes
 from geodrome_service.settings import Settings
 from geodrome_service.store.database import Database
 
@@ -75,9 +76,10 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
         events.router,
         exports.router,
         imports.router,
+        *routes.ROUTERS,
     ):
         app.include_router(router)
-    problems.install(app)
+    problems.install(app, refusals.answer)
     _add_middleware(app, settings, database)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign] # FastAPI's documented way
     return app
@@ -85,7 +87,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
 
 def _add_middleware(app: FastAPI, settings: Settings, database: Database) -> None:
     # The last one added sees a request first: the id is known to all others.
-    app.add_middleware(Access, database=database, settings=settings)
+    app.add_middleware(Access, database=database, settings=settings, answering=refusals.answer)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -94,7 +96,7 @@ def _add_middleware(app: FastAPI, settings: Settings, database: Database) -> Non
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-Id"],
             expose_headers=["Idempotent-Replayed", "Retry-After", "X-Request-Id"],
         )
-    app.add_middleware(problems.LastResort)
+    app.add_middleware(problems.LastResort, answering=refusals.answer)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observing, metrics=app.state.metrics)
     app.add_middleware(RequestIds)

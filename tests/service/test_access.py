@@ -42,6 +42,7 @@ def test_every_call_of_the_interface_has_its_role_written_down(service):
     paths = service.app.openapi()["paths"]
     described = {(method.upper(), template) for template, methods in paths.items() for method in methods}
     pages = {("GET", page) for page in rules.ANYBODY[3:]}
+    pages |= {(rule.method, rule.template) for rule in (*rules.PAGES, *rules.PARTS)}
 
     assert rules.RULES_BY_CALL.keys() == described | pages
     assert len(rules.RULES_BY_CALL) == len(rules.RULES)
@@ -68,6 +69,9 @@ def test_each_role_may_do_what_the_rules_say_and_nothing_else(service):
             answer = service(rule.method, path, key=text)
             if role in ALLOWED[rule.role]:
                 assert answer.status_code not in {401, 403}, (rule, role)
+            elif rule.is_page:
+                assert answer.status_code == (303 if role is None else 403), (rule, role)
+                assert role is not None or answer.headers["Location"].startswith("/sign-in?next=/")
             else:
                 assert code_of(answer) == ((401, "unauthorized") if role is None else (403, "forbidden")), (rule, role)
 

@@ -25,8 +25,8 @@ WITHOUT_NUL = r"^[^\x00]*$"
 DEEPEST_NESTING = 64  # spaces nest a few levels; pydantic gives up at about 250
 
 
-class JsonRequest(Request):
-    """A request whose body is empty or strict JSON."""
+class LimitedRequest(Request):
+    """A request whose body is not read beyond the limit."""
 
     @property
     def limit_mib(self) -> int:
@@ -50,6 +50,10 @@ class JsonRequest(Request):
             if size > self.limit_mib * MIB:
                 raise too_large
             yield chunk
+
+
+class JsonRequest(LimitedRequest):
+    """A request whose body is empty or strict JSON."""
 
     async def json(self) -> Any:
         """The body's value; None if it is empty.
@@ -75,6 +79,21 @@ class JsonRequest(Request):
             found = f"Content-Type {kind!r}" if kind else "no Content-Type"
             raise InvalidRequest(f"the body is JSON with Content-Type: application/json (curl --json), got {found}")
         return parsed(raw)
+
+
+class FormRoute(APIRoute):
+    """A route that reads the body, a form's, as a ``LimitedRequest``, before all else."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, behind the reading of the body."""
+        handle = super().get_route_handler()
+
+        async def read_and_handle(request: Request) -> Response:
+            limited = LimitedRequest(request.scope, request.receive)
+            await limited.body()
+            return await handle(limited)
+
+        return read_and_handle
 
 
 class JsonRoute(APIRoute):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from geodrome.errors import DatabaseUnavailable, InternalError, InvalidRequest, Problem
+from geodrome.errors import DatabaseUnavailable, InternalError, InvalidRequest, Problem, RateLimited, Unauthorized
 from pydantic import BaseModel
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -49,11 +50,27 @@ class ProblemBody(BaseModel):
     errors: list[ProblemField]
 
 
-class LastResort:
-    """Answers for the faults that nobody foresaw: nothing of them is told, their trace is in the log."""
+class Answering(Protocol):
+    """What makes an answer of a problem, such as ``answer``."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __call__(
+        self, request: Request, problem: Problem, *, status: int | None = None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """The answer that carries a problem; ``status`` where HTTP itself knows better."""
+        ...
+
+
+class LastResort:
+    """Answers for the faults that nobody foresaw: nothing of them is told, their trace is in the log.
+
+    Args:
+        app: What may fail.
+        answering: Makes the answers.
+    """
+
+    def __init__(self, app: ASGIApp, *, answering: Answering) -> None:
         self.app = app
+        self._answering = answering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, and answers if nobody else did."""
@@ -74,16 +91,16 @@ class LastResort:
             log.error("request %s: %s %s", request_id_of(scope), request.method, request.url.path, exc_info=error)
             if not has_begun:
                 detail = "the service failed; its log has the cause under this request's id"
-                await answer(request, InternalError(detail))(scope, receive, send)
+                await self._answering(request, InternalError(detail))(scope, receive, send)
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, answering: Answering) -> None:
     """Makes every exception that a request can meet an answer."""
-    app.add_exception_handler(Problem, _on_problem)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Problem, partial(_on_problem, answering))
+    app.add_exception_handler(RequestValidationError, partial(_on_invalid, answering))
+    app.add_exception_handler(HTTPException, partial(_on_http, answering))
     for absent in (OperationalError, InterfaceError, PoolTimeoutError):
-        app.add_exception_handler(absent, _on_database)
+        app.add_exception_handler(absent, partial(_on_database, answering))
 
 
 def answer(
@@ -92,8 +109,18 @@ def answer(
     """The answer that carries a problem; ``status`` where HTTP itself knows better."""
     body = problem.body(instance=request.url.path, request_id=request_id_of(request.scope))
     body["status"] = status or problem.status
-    sent = {"Retry-After": str(RETRY_AFTER_S)} if problem.retryable else {}
-    return JSONResponse(body, body["status"], media_type=MEDIA_TYPE, headers={**sent, **(headers or {})})
+    return JSONResponse(body, body["status"], media_type=MEDIA_TYPE, headers={**headers_of(problem), **(headers or {})})
+
+
+def headers_of(problem: Problem) -> dict[str, str]:
+    """What HTTP itself says of a problem."""
+    match problem:
+        case Unauthorized():
+            return {"WWW-Authenticate": "Bearer"}
+        case RateLimited():
+            return {"Retry-After": str(problem.extra["retry_after_s"])}
+        case _:
+            return {"Retry-After": str(RETRY_AFTER_S)} if problem.retryable else {}
 
 
 def responses(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
@@ -111,17 +138,17 @@ def responses(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _on_problem(request: Request, error: Exception) -> JSONResponse:
+def _on_problem(answering: Answering, request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)
-    return answer(request, error)
+    return answering(request, error)
 
 
-def _on_invalid(request: Request, error: Exception) -> JSONResponse:
+def _on_invalid(answering: Answering, request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return answer(request, faults.refusal(faults.from_pydantic(error.errors(), error.body)))
+    return answering(request, faults.refusal(faults.from_pydantic(error.errors(), error.body)))
 
 
-def _on_http(request: Request, error: Exception) -> JSONResponse:
+def _on_http(answering: Answering, request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     asked, headers = f"{request.method} {request.url.path}", error.headers
     match error.status_code:
@@ -133,11 +160,11 @@ def _on_http(request: Request, error: Exception) -> JSONResponse:
             headers = {"Allow": ", ".join(rules.methods_at(request.url.path))}
         case _:
             detail = str(error.detail)
-    return answer(request, InvalidRequest(detail), status=error.status_code, headers=headers)
+    return answering(request, InvalidRequest(detail), status=error.status_code, headers=headers)
 
 
-def _on_database(request: Request, error: Exception) -> JSONResponse:
+def _on_database(answering: Answering, request: Request, error: Exception) -> Response:
     log.error("request %s: the database does not answer", request_id_of(request.scope), exc_info=error)
     # A connection may break while a transaction is committed: then nobody knows, but the key tells the repeat.
     detail = "the database does not answer now; repeat the request, with the same Idempotency-Key if it had one"
-    return answer(request, DatabaseUnavailable(detail))
+    return answering(request, DatabaseUnavailable(detail))

@@ -27,11 +27,13 @@ class Rule:
         method: Of HTTP.
         template: Its address, with names for what varies.
         role: The least role that may do it; None if it needs no key.
+        is_page: Whether a person looks at the answer, problems included.
     """
 
     method: str
     template: str
     role: Role | None
+    is_page: bool = False
 
 
 ANYBODY = (
@@ -58,6 +60,22 @@ VIEWERS = (
     "/v1/studies/{study}/views",
 )
 
+PAGES = (
+    Rule("GET", "/", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}", Role.VIEWER, is_page=True),
+    Rule("GET", "/sign-in", None, is_page=True),
+    Rule("POST", "/sign-in", None, is_page=True),
+    Rule("POST", "/sign-out", None, is_page=True),
+)
+"""Pages of the dashboard."""
+
+PARTS = (
+    Rule("GET", "/assets/{file}", None),
+    Rule("GET", "/studies/{study}/summary", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/figures/convergence", Role.VIEWER),
+)
+"""What the pages are made of."""
+
 RULES = (
     *(Rule("GET", template, None) for template in ANYBODY),
     *(Rule("GET", template, Role.VIEWER) for template in VIEWERS),
@@ -72,6 +90,8 @@ RULES = (
     Rule("POST", "/v1/studies/import", Role.ADMIN),
     Rule("PATCH", "/v1/studies/{study}", Role.ADMIN),
     Rule("DELETE", "/v1/studies/{study}", Role.ADMIN),
+    *PAGES,
+    *PARTS,
 )
 """The first that fits holds."""
 
@@ -89,12 +109,14 @@ class Call:
         role: The least role that may do it, None if it needs no key. What no rule speaks of is for admins: a route
             that somebody forgot to write down here is not open.
         study: The study that it is about, as it was called; None if it is about none.
+        is_page: Whether a person looks at the answer.
     """
 
     method: str
     template: str
     role: Role | None
     study: str | None
+    is_page: bool = False
 
 
 PATTERNS = {
@@ -123,5 +145,5 @@ def _call(method: str, path: str) -> Call:
     shown = method if method in METHODS else UNKNOWN
     for pattern, rule in PATTERNS.get("GET" if method == "HEAD" else method, ()):
         if found := pattern.match(path):
-            return Call(shown, rule.template, rule.role, found.groupdict().get("study"))
+            return Call(shown, rule.template, rule.role, found.groupdict().get("study"), rule.is_page)
     return Call(shown, UNKNOWN, Role.ADMIN, None)

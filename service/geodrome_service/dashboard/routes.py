@@ -1,0 +1,7 @@
+"""All routes of the pages."""
+
+from __future__ import annotations
+
+from geodrome_service.dashboard import assets, figures, signing_in, studies, study
+
+ROUTERS = (assets.router, signing_in.router, studies.router, study.router, figures.router)
