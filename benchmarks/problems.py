@@ -57,7 +57,7 @@ STRETCH = {"sphere": 3.0, "spd": 5.0}
 """Of coordinates in Styblinski and Tang's function, by type of space; 1 for all others."""
 
 BIMODAL = ((1.0, 2.5), (-1.0, 3.0))
-"""Where the paper has no modes: distance from the base point along the last axis, and inverse variance."""
+"""Where the paper has no modes: distance from the base point along the diagonal, and inverse variance."""
 
 AS_PUBLISHED = "_as_published"
 
@@ -232,8 +232,8 @@ def _modes(space: Space) -> Tensor:
             return torch.stack([(0.1 * ones + 0.4 * eye).flatten(), (-0.3 * ones + 3.7 * eye).flatten()])
         case _:
             base = base_point(space)
-            axis = space.manifold.basis(base[None])[0, -1]
-            return torch.stack([space.manifold.exp(base, distance * axis) for distance, _ in BIMODAL])
+            direction = space.manifold.basis(base[None])[0].sum(0) / math.sqrt(space.manifold.dim)
+            return torch.stack([space.manifold.exp(base, distance * direction) for distance, _ in BIMODAL])
 
 
 def _least(manifold: Manifold, costs: Function, starts: Tensor) -> Tensor:
