@@ -48,19 +48,19 @@ def opened(page: Page, name: str):
     return page.locator("details[open]")
 
 
-def test_results_of_a_robot_move_the_plot_without_loading_the_page_again(browser_page, at, study):
+def test_results_of_a_robot_move_the_plot_without_loading_the_page_again(browser_page, at, study, eventually):
     page = at(browser_page, f"/studies/{study.record.name}")
     page.evaluate("() => { window.stays = true; }")
 
     study.run(lambda point: point["speed"], 4, worker="panda-1", progress=False)
-    page.wait_for_function(f"({DRAWN})() === 4")
+    eventually(lambda: page.evaluate(DRAWN) == 4, timeout_s=60)
 
     expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuetext", "4 of 400 trials spent")
     expect(page.get_by_role("region", name="Robots")).to_contain_text("panda-1")
     expect(page.locator("#trials tbody tr")).to_have_count(4)
     assert page.evaluate("() => window.stays") is True
     # The model's recommendation comes when it is computed, and is drawn too.
-    page.wait_for_function(RECOMMENDED)
+    eventually(lambda: page.evaluate(RECOMMENDED), timeout_s=60)
     expect(page.get_by_text("Recommended by the model")).to_be_visible()
 
 
@@ -108,7 +108,7 @@ def test_a_person_queues_runs_and_tells_trials(browser_page, at, study):
     form = opened(page, "Run a trial by hand")
     form.get_by_label("Your name, if you like").fill("Ada")
     form.get_by_role("button", name="Ask for a point").click()
-    expect(form.get_by_role("status").first).to_contain_text('Yours to run: trial 1{"speed":0.5,"tool":[0,0,0,1]}')
+    expect(form.get_by_role("status").first).to_contain_text('Yours to run: trial 1{"tool":[0,0,0,1],"speed":0.5}')
     form.get_by_label("Cost, mm").fill("0.25")
     form.get_by_role("button", name="Tell", exact=True).click()
 
@@ -183,11 +183,11 @@ def test_the_whole_study_is_downloaded(browser_page, at, study):
     assert re.match("number,state,", files["CSV"].path().read_text())
 
 
-def test_everybody_can_use_the_pages(browser_page, at, study, violations):
+def test_everybody_can_use_the_pages(browser_page, at, study, violations, eventually):
     study.run(lambda point: point["speed"], 3, worker="panda-1", progress=False)
     study.ask(worker="panda-2")
     page = at(browser_page, f"/studies/{study.record.name}")
-    page.wait_for_function(f"({DRAWN})() === 3")
+    eventually(lambda: page.evaluate(DRAWN) == 3, timeout_s=60)
     for name in ("Add a point to run", "Run a trial by hand", "Budget, export, end"):
         page.get_by_text(name, exact=True).click()
     assert violations(page) == []

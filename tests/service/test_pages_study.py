@@ -236,6 +236,6 @@ def test_the_store_knows_who_works_and_how_fast(database):
             timedelta(minutes=5),
             timedelta(minutes=6),
         ]
-        assert activity.last_at(session, study) == NOW + timedelta(minutes=6)
+        assert activity.last_at(session, study) == NOW + timedelta(minutes=3)
         assert listing.count(session, study, Choice(worker="a")) == 2
         assert [event.kind for event in listing.happened(session, study, 1)] == ["queued", "running", "completed"]

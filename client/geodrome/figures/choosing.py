@@ -60,10 +60,9 @@ class Chosen:
 
 def outline(rows: Iterable[tuple[int, str, float | None]]) -> Outline:
     """The outline of trials of which number, state and cost are known, in any order."""
-    every = list(rows)
-    numbers = np.array([number for number, _, _ in every], dtype=np.intp)
-    states = np.array([state for _, state, _ in every], dtype=np.str_)
-    costs = np.array([cost for _, _, cost in every], dtype=np.float64)
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    numbers, states = np.array(columns[0], dtype=np.intp), np.array(columns[1], dtype=np.str_)
+    costs = np.array(columns[2], dtype=np.float64)
     order = np.argsort(numbers)
     return Outline(numbers[order], states[order], costs[order])
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geodrome.schemas import TrialState
-from sqlalchemy import ColumnElement, String, cast, func, select
+from sqlalchemy import Boolean, ColumnElement, String, cast, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from geodrome_service.store import counting
-from geodrome_service.store.tables import Event, Study, Trial
+from geodrome_service.store.tables import FLAGGED, Event, Study, Trial
 
 Flag = Literal["late", "outside_domain"]
 
@@ -59,7 +59,7 @@ def count(session: Session, study: Study, choice: Choice) -> int:
 def outline(session: Session, study: Study) -> Sequence[tuple[int, str, float | None]]:
     """Number, state and cost of all trials: an index has just these."""
     rows = select(Trial.number, Trial.state, Trial.cost).where(Trial.study_serial == study.serial)
-    return [(number, state, cost) for number, state, cost in session.execute(rows)]
+    return session.execute(rows).tuples().all()
 
 
 def numbered(session: Session, study: Study, numbers: Sequence[int]) -> Sequence[Trial]:
@@ -89,5 +89,6 @@ def _where(study: Study, choice: Choice) -> list[ColumnElement[bool]]:
     if choice.worker is not None:
         wanted.append(Trial.worker == choice.worker)
     if choice.flag is not None:
+        wanted.append(literal_column(FLAGGED, Boolean))
         wanted.append(cast(Trial.flags, String).contains(f'"{choice.flag}"'))
     return wanted

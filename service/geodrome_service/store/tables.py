@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -64,6 +65,10 @@ class Base(DeclarativeBase):
         # JSON null and SQL NULL mean the same here: nothing is known.
         Json: JSON(none_as_null=True),
     }
+
+
+FLAGGED = "CAST(flags AS VARCHAR) <> '[]'"
+"""Of trials that are flagged with anything; an index has these, and is used where a query says it in these words."""
 
 
 def table_of(kind: type[Base]) -> Table:
@@ -130,6 +135,9 @@ class Trial(Base):
         Index(None, "study_serial", "state", "number"),
         Index(None, "study_serial", "state", "cost", "number"),
         Index(None, "study_serial", "worker", "number"),
+        Index(
+            "ix_trials_flagged", "study_serial", "number", sqlite_where=text(FLAGGED), postgresql_where=text(FLAGGED)
+        ),
         Index(None, "study_serial", "first_attempt"),
         Index(None, "state", "lease_expires_at"),
     )

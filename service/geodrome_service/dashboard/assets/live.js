@@ -60,5 +60,5 @@ function follow(address) {
 
 for (const part of document.querySelectorAll("[data-live]")) shown.set(part, part.innerHTML.trim());
 addEventListener("themechange", () => drawAll());
-await drawAll();
+drawAll();
 if (document.body.dataset.events) follow(document.body.dataset.events);
