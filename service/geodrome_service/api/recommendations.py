@@ -39,6 +39,7 @@ class Recommendations:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._latest: dict[int, Computation] = {}
+        self._found: dict[int, dict[str, Any] | None] = {}
 
     async def recommend(
         self, study_serial: int, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
@@ -55,14 +56,21 @@ class Recommendations:
             latest = Computation(learned, asyncio.create_task(self._compute(read)))
         self._latest[study_serial] = latest
         while len(self._latest) > KEPT:
-            del self._latest[next(iter(self._latest))]
+            oldest = next(iter(self._latest))
+            del self._latest[oldest]
+            self._found.pop(oldest, None)
         await asyncio.wait({latest.task}, timeout=LONGEST_WAIT_S)
         if not latest.task.done() or latest.task.cancelled():
             return None
         if isinstance(unavailable := latest.task.exception(), ComputeUnavailable):
             log.warning("no recommendation now: %s", unavailable.detail)
             return None
-        return latest.task.result()
+        self._found[study_serial] = latest.task.result()
+        return self._found[study_serial]
+
+    def at_hand(self, study_serial: int) -> dict[str, Any] | None:
+        """The last one that was found, for whoever does not want to wait; more may be known of the study by now."""
+        return self._found.get(study_serial)
 
     async def _compute(self, read: Callable[[], Awaitable[Question]]) -> dict[str, Any] | None:
         return await self._pool.recommend(await read())

@@ -63,6 +63,7 @@ VIEWERS = (
 PAGES = (
     Rule("GET", "/", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials/{number}", Role.VIEWER, is_page=True),
     Rule("GET", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-out", None, is_page=True),
@@ -72,6 +73,9 @@ PAGES = (
 PARTS = (
     Rule("GET", "/assets/{file}", None),
     Rule("GET", "/studies/{study}/summary", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials/{number}/record", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials/{number}/actions", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/figures/convergence", Role.VIEWER),
 )
 """What the pages are made of."""

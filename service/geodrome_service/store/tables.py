@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -64,6 +65,10 @@ class Base(DeclarativeBase):
         # JSON null and SQL NULL mean the same here: nothing is known.
         Json: JSON(none_as_null=True),
     }
+
+
+FLAGGED = "CAST(flags AS VARCHAR) <> '[]'"
+"""Of trials that are flagged with anything; an index has these, and is used where a query says it in these words."""
 
 
 def table_of(kind: type[Base]) -> Table:
@@ -129,6 +134,10 @@ class Trial(Base):
     __table_args__ = (
         Index(None, "study_serial", "state", "number"),
         Index(None, "study_serial", "state", "cost", "number"),
+        Index(None, "study_serial", "worker", "number"),
+        Index(
+            "ix_trials_flagged", "study_serial", "number", sqlite_where=text(FLAGGED), postgresql_where=text(FLAGGED)
+        ),
         Index(None, "study_serial", "first_attempt"),
         Index(None, "state", "lease_expires_at"),
     )
@@ -169,6 +178,7 @@ class Event(Base):
     """
 
     __tablename__ = "events"
+    __table_args__ = (Index(None, "study_serial", "number", "position"),)
 
     study_serial: Mapped[int] = mapped_column(ForeignKey("studies.serial"), primary_key=True)
     position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
