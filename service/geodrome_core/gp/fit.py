@@ -228,7 +228,7 @@ def _within(t: np.ndarray, evidence: Evidence, medians: Parameters) -> np.ndarra
 
 def _evidence(spec: ModelSpec, kernel: Kernel, data: Observations) -> Evidence:
     priors: list[Prior | None] = [
-        spec.priors.lengthscale(factor)
+        spec.priors.lengthscale(factor, spec.space.manifold.dim)
         for part, factor in zip(parts_of(kernel), spec.space.factors.values(), strict=True)
         for _ in range(part.lengthscale.numel())
     ]
@@ -258,7 +258,7 @@ def _medians(spec: ModelSpec, kernel: Kernel) -> Parameters:
     """Of the priors; half the diameter where a lengthscale has none."""
     lengthscales: list[float] = []
     for part, factor in zip(parts_of(kernel), spec.space.factors.values(), strict=True):
-        prior = spec.priors.lengthscale(factor)
+        prior = spec.priors.lengthscale(factor, spec.space.manifold.dim)
         lengthscales += [prior.median if prior else 0.5 * factor.diameter] * part.lengthscale.numel()
     nu = START_NU if spec.nu is None else spec.nu
     return Parameters(tuple(lengthscales), 1.0, START_NOISES[0], nu)

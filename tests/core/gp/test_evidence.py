@@ -27,7 +27,7 @@ def test_the_gradient_is_that_of_the_value(name, given):
     kernel = for_space(space, nu=nu or 2.5)
     count = sum(part.lengthscale.numel() for part in parts_of(kernel))
     laws = PRIORS["default"]
-    priors = [laws.lengthscale(factor) for factor in space.factors.values()] + [laws.outputscale]
+    priors = [laws.lengthscale(factor, space.manifold.dim) for factor in space.factors.values()] + [laws.outputscale]
     priors += ([laws.noise] if noise is None else []) + ([laws.nu] if nu is None else [])
     evidence = Evidence(scaling(kernel, data.X), data, priors, noise, nu)
     t = np.log([0.8] * count + [1.3] + [0.05] * (noise is None) + [1.7] * (nu is None))

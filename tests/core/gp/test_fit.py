@@ -71,7 +71,7 @@ def test_no_hyperparameters_nearby_are_likelier_to_gpytorch(name, priors):
         for (factor_name, factor), part in zip(space.factors.items(), parts, strict=True):
             scale = values["lengthscales"][factor_name] * math.exp(changed.get(factor_name or "bare", 0.0))
             part.lengthscale = torch.tensor(scale, dtype=torch.float64)
-            if (law := laws.lengthscale(factor)) is not None:
+            if (law := laws.lengthscale(factor, space.manifold.dim)) is not None:
                 total += float(law.as_gpytorch().log_prob(torch.tensor(scale)))
         outputscale = values["outputscale"] * math.exp(changed.get("outputscale", 0.0))
         noise = values["noise"] * math.exp(changed.get("noise", 0.0))
