@@ -101,5 +101,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {shown.__name__: shown for shown in (number, with_unit, moment, duration, point, short)}
+    environment.policies["json.dumps_kwargs"] = {}  # names in a study stay in their order
     environment.globals["version"] = version("geodrome")
     return environment

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from geodrome_service.dashboard import assets, figures, signing_in, studies, study
+from geodrome_service.dashboard import assets, figures, new, signing_in, studies, study
 
-ROUTERS = (assets.router, signing_in.router, studies.router, study.router, figures.router)
+ROUTERS = (assets.router, signing_in.router, studies.router, new.router, study.router, figures.router)
