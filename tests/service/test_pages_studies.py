@@ -12,7 +12,7 @@ import yaml
 from geodrome import spaces
 from geodrome.schemas import StudyCreate
 from geodrome_service.dashboard import fields, kinds, starts
-from geodrome_service.store import activity, leases, studies
+from geodrome_service.store import leases, overview, studies
 from geodrome_service.store.leases import Order
 from pydantic import TypeAdapter
 from sqlalchemy import event
@@ -76,7 +76,7 @@ def test_a_line_says_how_far_a_study_is_what_is_best_and_who_works_at_it(service
     assert "rotation × 2 reals" in words(page)
     assert "3 of 30 trials 1 failed" in words(page)
     assert '<progress aria-label="Budget of press" value="3" max="30">' in page.text
-    assert "2.25 N overshoot, least" in words(page)
+    assert "2.25 N least overshoot" in words(page)
     assert re.search(r"(a moment|\d+ s) ago", words(page))
 
 
@@ -95,7 +95,7 @@ def test_robots_are_those_that_run_trials_and_those_that_ran_the_latest(service)
 
 
 def test_old_robots_are_not_named_and_a_study_that_did_nothing_has_none(service, monkeypatch):
-    monkeypatch.setattr(activity, "LATEST", 2)
+    monkeypatch.setattr(overview, "LATEST", 2)
     make(service, "press")
     make(service, "grasp")
     queue(service, "press", 4)
@@ -105,8 +105,8 @@ def test_old_robots_are_not_named_and_a_study_that_did_nothing_has_none(service,
 
     with service.database.read() as session:
         found = [studies.find(session, name) for name in ("press", "grasp")]
-        press, grasp = activity.of_studies(session, found).values()
-        nothing = activity.of_studies(session, [])
+        press, grasp = overview.of_studies(session, found).values()
+        nothing = overview.of_studies(session, [])
 
     assert press.robots == {"panda-4": 0, "panda-3": 0}
     assert press.at > grasp.at

@@ -23,7 +23,6 @@ LABELS = {
     "Kernel.type": "Type",
     "Objective.name": "What the cost is called",
     "Objective.unit": "Unit of the cost",
-    "Pose.unit": "Unit, in words",
     "Rotation.dim": "Axes (3: orientations in space)",
     "SPD.dim": "Rows",
     "SPD.unit": "Unit of the eigenvalues",
@@ -55,7 +54,9 @@ LABELS = {
 }
 """What fields are called, those of one schema before those of all."""
 
-RARE = frozenset({"frame", "relative_to", "Pose.unit", "Rotation.unit", "Sphere.unit", "Hyperbolic.unit"})
+RARE = frozenset(
+    {"frame", "relative_to", "Pose.unit", "Product.unit", "Rotation.unit", "Sphere.unit", "Hyperbolic.unit"}
+)
 """Fields that most studies do without: text that is kept and changes nothing."""
 
 OF_STUDIES = ("name", "objective", "budget", "kernel", "seed", "lease_s")
@@ -107,11 +108,11 @@ def _of_model(model: type[BaseModel]) -> list[Field]:
 
 
 def _fields(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterator[Field]:
-    """The fields of an object that have a label, those that most do without last."""
+    """The fields of an object that have a label; units follow numbers, and those that most do without are last."""
     title, properties = schema["title"], schema["properties"]
     labels = {name: LABELS.get(f"{title}.{name}", LABELS.get(name)) for name in properties}
     shown = [name for name, known in properties.items() if labels[name] and "const" not in known]
-    for name in sorted(shown, key=lambda name: _is_rare(title, name)):
+    for name in sorted(shown, key=lambda name: (_is_rare(title, name), name == "unit")):
         known = properties[name]
         alternatives = [_resolved(one, definitions) for one in known.get("anyOf", [known])]
         given = [one for one in alternatives if one.get("type") != "null"]

@@ -16,8 +16,8 @@ from geodrome_service.api.dependencies import Reading
 from geodrome_service.api.studies import StudyQuery
 from geodrome_service.dashboard.kinds import described
 from geodrome_service.dashboard.rendering import page
-from geodrome_service.store import activity, studies
-from geodrome_service.store.activity import Activity
+from geodrome_service.store import overview, studies
+from geodrome_service.store.overview import Activity
 
 router = APIRouter(include_in_schema=False)
 
@@ -78,7 +78,7 @@ def _listed(session: Session, query: ListQuery) -> dict[str, Any]:
         session, state=query.state, name_prefix=query.name_prefix, before=query.cursor, limit=query.limit
     )
     best = studies.best_trials(session, found)
-    activities = activity.of_studies(session, found)
+    activities = overview.of_studies(session, found)
     lines = [
         _line(answers.study(study, best.get(study.serial)), activities[study.serial]) for study in found
     ]  # fmt: skip
