@@ -370,10 +370,12 @@ def test_only_admins_make_studies_and_others_learn_why(service):
 
 
 def test_no_page_elsewhere_makes_a_study_by_its_form(service):
-    elsewhere = {"Origin": "http://elsewhere.example"}
-
-    assert service("POST", "/new", headers=elsewhere, data={"text": SAYS_TYPE}).status_code == 403
+    for elsewhere in ("http://elsewhere.example", "null"):
+        answer = service("POST", "/new", headers={"Origin": elsewhere}, data={"text": SAYS_TYPE})
+        assert answer.status_code == 403
     assert service("GET", "/v1/studies").json()["studies"] == []
+    # Else browsers would send the page's own form as from "null".
+    assert service("GET", "/new").headers["Referrer-Policy"] == "same-origin"
 
 
 def test_the_form_has_every_field_of_every_space():

@@ -37,7 +37,8 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     text = _environment().get_template(template).render(
         request=request, role=state.get("role"), signed_in=state.get("key") is not None, **values
     )  # fmt: skip
-    return HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
+    # Without a referrer browsers send forms as if from nowhere, "Origin: null", and such are refused.
+    return HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin"})
 
 
 def number(value: float | None) -> str:
