@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from geodrome import columns, schemas
-from geodrome.cli import reading
+from geodrome.documents import Unreadable, parsed
 
 IGNORED = frozenset(columns.BEFORE) - {"state"} | {"flags"}
 """Columns that say how a trial went elsewhere."""
@@ -79,8 +79,8 @@ def _row(cells: dict[str | None, Any], where: str) -> dict[str, Any]:
 
 def _number(cell: str, where: str) -> Any:
     try:
-        found = reading.parsed(cell)
-    except reading.Unreadable as error:
+        found = parsed(cell)
+    except Unreadable as error:
         raise Unusable(f"{where}: {error}") from error
     if not isinstance(found, int | float) or isinstance(found, bool):
         raise Unusable(f"{where}: {cell!r} is no number")

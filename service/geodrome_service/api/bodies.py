@@ -122,9 +122,18 @@ def parsed(raw: bytes) -> Any:
         value = json.loads(raw, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"the body is not JSON in UTF-8: {error}") from error
+    check_kept(value)
+    return value
+
+
+def check_kept(value: Any) -> None:
+    """Makes sure that a body has nothing that no database and no model can take.
+
+    Raises:
+        InvalidRequest: ``errors`` points to each number or text that cannot be kept.
+    """
     if errors := list(_unkept(value)):
         raise faults.refusal(errors)
-    return value
 
 
 def _without_repeats(members: list[tuple[str, Any]]) -> dict[str, Any]:

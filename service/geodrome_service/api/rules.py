@@ -62,6 +62,9 @@ VIEWERS = (
 
 PAGES = (
     Rule("GET", "/", Role.VIEWER, is_page=True),
+    # Who may not make a study learns there why.
+    Rule("GET", "/new", Role.VIEWER, is_page=True),
+    Rule("POST", "/new", Role.ADMIN, is_page=True),
     Rule("GET", "/studies/{study}", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/trials/{number}", Role.VIEWER, is_page=True),
     Rule("GET", "/sign-in", None, is_page=True),
@@ -72,6 +75,8 @@ PAGES = (
 
 PARTS = (
     Rule("GET", "/assets/{file}", None),
+    Rule("GET", "/list", Role.VIEWER, is_page=True),
+    Rule("POST", "/new/check", Role.ADMIN),
     Rule("GET", "/studies/{study}/summary", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/trials", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/trials/{number}/record", Role.VIEWER, is_page=True),

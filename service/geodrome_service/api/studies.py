@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response, status
@@ -20,6 +21,7 @@ from geodrome.errors import (
     TooLarge,
 )
 from pydantic import Field
+from sqlalchemy.orm import Session
 
 from geodrome_service.api import answers, kernels, spaces
 from geodrome_service.api.bodies import WITHOUT_NUL, JsonRoute
@@ -27,7 +29,7 @@ from geodrome_service.api.dependencies import CallerRole, Now, Reading, Tx
 from geodrome_service.api.once import OnceOnly
 from geodrome_service.api.problems import responses
 from geodrome_service.roles import Role
-from geodrome_service.store import studies
+from geodrome_service.store import studies, tables
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=JsonRoute)
 
@@ -65,8 +67,7 @@ def create(body: schemas.StudyCreate, tx: Tx, once: OnceOnly, now: Now, role: Ca
     """Make a study, as an admin; with `if_exists: load`, go on with the one of this name if it is defined equally."""
     if (earlier := once.earlier(tx)) is not None:
         return earlier
-    definition = _resolved(body)
-    study, is_new = studies.create(tx, definition, load=body.if_exists == "load", now=now)
+    study, is_new = made(tx, body, now=now)
     if is_new and not role.allows(Role.ADMIN):
         raise Forbidden(
             f"there is no study {study.name!r}, and to make one needs the role admin; this key has the role {role}"
@@ -117,8 +118,28 @@ def remove(study: str, tx: Tx) -> None:
     studies.remove(tx, studies.find(tx, study, lock=True))
 
 
-def _resolved(body: schemas.StudyCreate) -> dict[str, Any]:
-    """The definition with all defaults, its space checked, its points canonical."""
+def made(session: Session, body: schemas.StudyCreate, *, now: datetime) -> tuple[tables.Study, bool]:
+    """The study that a body describes, and whether it is new.
+
+    Raises:
+        InvalidSpace: The space cannot be searched.
+        EmptyDomain: The constraints leave no point.
+        InvalidPoint: The point around which to begin is none of the space.
+        InvalidRequest: A constraint or the kernel does not fit.
+        StudyExists: The name is taken.
+    """
+    return studies.create(session, resolved(body), load=body.if_exists == "load", now=now)
+
+
+def resolved(body: schemas.StudyCreate) -> dict[str, Any]:
+    """The definition with all defaults, its space checked, its points canonical.
+
+    Raises:
+        InvalidSpace: The space cannot be searched.
+        EmptyDomain: The constraints leave no point.
+        InvalidPoint: The point around which to begin is none of the space.
+        InvalidRequest: A constraint or the kernel does not fit.
+    """
     definition = body.model_dump(mode="json", exclude={"if_exists"})
     # A constraint says nothing of a real without bounds: these come first.
     spaces.check_bounded(spaces.space_of(definition["space"], []))

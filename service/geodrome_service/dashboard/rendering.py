@@ -40,7 +40,8 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         request=request, role=state.get("role"), signed_in=state.get("key") is not None,
         may_run=_may(state.get("role"), Role.ROBOT), may_manage=_may(state.get("role"), Role.ADMIN), **values
     )  # fmt: skip
-    return HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
+    # Without a referrer browsers send forms as if from nowhere, "Origin: null", and such are refused.
+    return HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin"})
 
 
 def _may(role: Role | None, needed: Role) -> bool:
@@ -109,5 +110,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {shown.__name__: shown for shown in (number, with_unit, moment, duration, point, short)}
+    environment.policies["json.dumps_kwargs"] = {}  # names in a study stay in their order
     environment.globals["version"] = version("geodrome")
     return environment

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from geodrome_service.dashboard import assets, figures, signing_in, studies, study, trial
+from geodrome_service.dashboard import assets, figures, new, signing_in, studies, study, trial
 
-ROUTERS = (assets.router, signing_in.router, studies.router, study.router, trial.router, figures.router)
+ROUTERS = (
+    assets.router,
+    signing_in.router,
+    studies.router,
+    new.router,
+    study.router,
+    trial.router,
+    figures.router,
+)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from geodrome.cli.reading import Unreadable, parsed
+from geodrome.documents import Unreadable, parsed
+
+LAUGHS = "a0: &a0 ha\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
+"""A billion of them, in a few lines."""
 
 
 @pytest.mark.parametrize(
@@ -59,6 +62,9 @@ def test_text_stands_for_what_its_writer_means(text, value):
         ("a\x07b", "special characters"),
         ("[" * 100_000, "nested too deeply"),
         ("9" * 5000, "digits"),
+        ("a: &a [*a]", "its aliases stand for too much"),
+        (f"a: &a {'x' * 1000}\nb: [{'*a, ' * 2000}]", "its aliases stand for too much"),
+        (LAUGHS, "its aliases stand for too much"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(text, said):
