@@ -63,6 +63,8 @@ VIEWERS = (
 PAGES = (
     Rule("GET", "/", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/geometry", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/model", Role.VIEWER, is_page=True),
     Rule("GET", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-out", None, is_page=True),
@@ -73,6 +75,11 @@ PARTS = (
     Rule("GET", "/assets/{file}", None),
     Rule("GET", "/studies/{study}/summary", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/figures/convergence", Role.VIEWER),
+    Rule("GET", "/studies/{study}/geometry/state", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/figures/views/{name:path}", Role.VIEWER),
+    Rule("GET", "/studies/{study}/figures/slices", Role.VIEWER),
+    Rule("GET", "/studies/{study}/model/numbers", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/figures/model", Role.VIEWER),
 )
 """What the pages are made of."""
 
