@@ -19,14 +19,13 @@ from geodrome_service.api.dependencies import Reading, Store
 from geodrome_service.api.views import seen
 from geodrome_service.dashboard.captions import CAPTIONS, SLICES
 from geodrome_service.dashboard.drawn import drawn
+from geodrome_service.dashboard.framing import framed
 from geodrome_service.dashboard.rendering import page
 from geodrome_service.store import studies
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
 router = APIRouter(prefix="/studies/{study}", include_in_schema=False)
-
-MEDIA_TYPE = "application/json"
 
 Draw = Callable[[schemas.Study, Sequence[schemas.Trial]], go.Figure]
 
@@ -100,4 +99,4 @@ def _drawn(store: Database, name_or_id: str, draw: Draw) -> Response:
     with store.read.begin() as session:
         found = studies.find(session, name_or_id)
         record, trials = answers.study(found, None), drawn(session, found)
-    return Response(draw(record, trials).to_json(), media_type=MEDIA_TYPE)
+    return framed(draw(record, trials))

@@ -14,6 +14,7 @@ from geodrome_service.api import answers
 from geodrome_service.api.dependencies import Reading, Store
 from geodrome_service.api.models import fitted
 from geodrome_service.dashboard.captions import CALIBRATION
+from geodrome_service.dashboard.framing import framed
 from geodrome_service.dashboard.lengths import rows
 from geodrome_service.dashboard.rendering import page
 from geodrome_service.dashboard.trust import trust
@@ -22,8 +23,6 @@ from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
 router = APIRouter(prefix="/studies/{study}", include_in_schema=False)
-
-MEDIA_TYPE = "application/json"
 
 LATELY = 50
 """Trials among which fallbacks are counted."""
@@ -56,8 +55,7 @@ async def numbers(study: str, request: Request, store: Store) -> Response:
 async def figure(study: str, request: Request, store: Store, theme: Annotated[Theme, Query()] = "light") -> Response:
     """Lengthscales and calibration."""
     found, record, _ = await run_in_threadpool(_read, store, study)
-    drawn = figures.model(record, await fitted(request, store, found), theme=theme)
-    return Response(drawn.to_json(), media_type=MEDIA_TYPE)
+    return framed(figures.model(record, await fitted(request, store, found), theme=theme))
 
 
 def _read(store: Database, name_or_id: str) -> tuple[Study, schemas.Study, list[tuple[int, str]]]:
