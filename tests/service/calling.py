@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import httpx
+from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.app import create_app
 from geodrome_service.roles import Role
 from geodrome_service.settings import Settings
@@ -31,7 +32,8 @@ class Service:
         self.database = database
         self.app = create_app(Settings(**settings), database)
         self.app.state.pool = NoPool()
-        self.app.state.suggestions = self.app.state.recommendations = None
+        self.app.state.suggestions = None
+        self.app.state.recommendations = Recommendations(self.app.state.pool)
 
     def __call__(self, method: str, path: str, *, key: str | None = None, **request: Any) -> httpx.Response:
         """What one request is answered."""

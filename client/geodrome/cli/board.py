@@ -15,15 +15,10 @@ from rich.text import Text
 from geodrome import schemas
 from geodrome.cli.lists import line, moment, printable
 from geodrome.cli.tables import folded, pairs
+from geodrome.pace import PACE, RESULTS, left_s, pace_s
 
 SHOWN = 8
 """Lines of what happened last."""
-
-PACE = 20
-"""Results from whose times the pace is taken."""
-
-RESULTS = frozenset({"completed", "failed", "abandoned"})
-"""Kinds of events that spend budget."""
 
 NOBODY = "(no name)"
 
@@ -66,15 +61,12 @@ class Board:
     @property
     def pace_s(self) -> float | None:
         """Seconds from one result to the next, of late; None before the second."""
-        if len(self._results) < 2:
-            return None
-        return (self._results[-1][0] - self._results[0][0]).total_seconds() / (len(self._results) - 1)
+        return pace_s([at for at, _ in self._results])
 
     @property
     def left_s(self) -> float | None:
         """Seconds until the budget is spent at this pace; None without a budget or a pace."""
-        left = self.record.budget_left
-        return None if left is None or self.pace_s is None else left * self.pace_s
+        return left_s(self.record.budget_left, self.pace_s)
 
     def note(self, event: schemas.Event) -> None:
         """Takes an event into account."""

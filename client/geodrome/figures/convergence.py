@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
 from geodrome import schemas
+from geodrome.figures.choosing import Chosen, choose, outline_of
 from geodrome.figures.style import OKABE_ITO, SHADES, Theme, blank, said, transparent, with_unit
-from geodrome.figures.trials import DRAWN, MARKS, completed, costs, hover, improvements, in_state, spaced, thinned
-
-STEPS = 700
-MARKED = 100
-COSTS = DRAWN - STEPS - MARKED * len(MARKS) - 100
-"""How the points of a figure are shared out: steps, trials without a cost by state, costs, and a rest for the model."""
+from geodrome.figures.trials import MARKS, costs, hover
 
 SYMBOLS = {
     "": ("completed", "circle"),
@@ -45,25 +41,50 @@ def convergence(
         log: Whether the costs are on a logarithmic axis; costs that are not positive are left out there.
         theme: Light or dark.
     """
+    chosen = choose(outline_of(trials), record.objective.goal)
+    by_number = {trial.number: trial for trial in trials}
+    return drawn(record, chosen, by_number, recommended=recommended, log=log, theme=theme)
+
+
+def drawn(
+    record: schemas.Study,
+    chosen: Chosen,
+    trials: Mapping[int, schemas.Trial],
+    *,
+    recommended: schemas.Recommendation | None = None,
+    log: bool = False,
+    theme: Theme = "light",
+) -> go.Figure:
+    """The same figure, of trials that were chosen before.
+
+    Args:
+        record: The study.
+        chosen: What is drawn.
+        trials: Those of the chosen numbers at least.
+        recommended: The model's.
+        log: Whether the costs are on a logarithmic axis.
+        theme: Light or dark.
+    """
     objective = record.objective
     figure = blank(said(f"Convergence of {record.name}"), theme)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(title_text="trial", rangemode="nonnegative")
     figure.update_yaxes(title_text=with_unit(objective.name, objective.unit), type="log" if log else "linear")
-    found = completed(trials)
-    last = max((trial.number for trial in trials), default=1)
-    if found:
-        _add_costs(figure, found, objective.unit)
-        _add_steps(figure, found, objective, last, theme)
+    kept = [trials[number] for number in chosen.costs]
+    if kept:
+        _add_costs(figure, kept, objective.unit)
+        _add_steps(figure, [trials[number] for number in chosen.steps], objective.unit, chosen.last, theme)
     if recommended is not None:
-        _add_recommended(figure, recommended, last)
-    _add_strip(figure, trials)
-    figure.update_layout(yaxis_range=_range(found, log=log))
+        _add_recommended(figure, recommended, chosen.last)
+    marked = {state: [trials[number] for number in numbers] for state, numbers in chosen.marked.items()}
+    if marked:
+        _add_strip(figure, marked)
+    # The extreme costs are among those that are drawn.
+    figure.update_layout(yaxis_range=_range(kept, log=log))
     return figure
 
 
-def _add_costs(figure: go.Figure, found: list[schemas.Trial], unit: str | None) -> None:
-    kept = [found[place] for place in thinned(costs(found), COSTS)]
+def _add_costs(figure: go.Figure, kept: list[schemas.Trial], unit: str | None) -> None:
     for flag, (name, symbol) in SYMBOLS.items():
         some = [trial for trial in kept if _flag(trial) == flag]
         if some:
@@ -87,19 +108,14 @@ def _flag(trial: schemas.Trial) -> str:
     return next((flag for flag in SYMBOLS if flag in trial.flags), "")
 
 
-def _add_steps(
-    figure: go.Figure, found: list[schemas.Trial], objective: schemas.Objective, last: int, theme: Theme
-) -> None:
-    steps = improvements(costs(found), objective.goal)
-    # Of more steps than can be told apart, some.
-    corners = [found[place] for place in steps[spaced(len(steps), STEPS - 1)]]
+def _add_steps(figure: go.Figure, corners: list[schemas.Trial], unit: str | None, last: int, theme: Theme) -> None:
     figure.add_scatter(
         x=[*(trial.number for trial in corners), last],
         y=[*(trial.cost for trial in corners), corners[-1].cost],
         mode="lines",
         name="best so far",
         line={"shape": "hv", "width": 2.5, "color": SHADES[theme].line},
-        text=[*(hover(trial, objective.unit) for trial in corners), hover(corners[-1], objective.unit)],
+        text=[hover(trial, unit) for trial in [*corners, corners[-1]]],
         hoverinfo="text",
     )
 
@@ -131,12 +147,8 @@ def _add_recommended(figure: go.Figure, recommended: schemas.Recommendation, las
     )
 
 
-def _add_strip(figure: go.Figure, trials: Sequence[schemas.Trial]) -> None:
+def _add_strip(figure: go.Figure, rows: Mapping[schemas.TrialState, list[schemas.Trial]]) -> None:
     """One row below for each state without a cost."""
-    rows = {state: in_state(trials, state) for state in MARKS}
-    rows = {state: some for state, some in rows.items() if some}
-    if not rows:
-        return
     height = 0.05 * len(rows)
     figure.update_layout(
         yaxis_domain=[height + 0.06, 1],
@@ -153,25 +165,24 @@ def _add_strip(figure: go.Figure, trials: Sequence[schemas.Trial]) -> None:
         xaxis_anchor="y2",
     )
     for row, (state, some) in enumerate(rows.items()):
-        kept = [some[place] for place in spaced(len(some), MARKED)]
         figure.add_scatter(
-            x=[trial.number for trial in kept],
-            y=[row] * len(kept),
+            x=[trial.number for trial in some],
+            y=[row] * len(some),
             yaxis="y2",
             mode="markers",
             name=state.value,
             marker=MARKS[state],
             showlegend=False,
-            text=[hover(trial, None) for trial in kept],
+            text=[hover(trial, None) for trial in some],
             hoverinfo="text",
         )
 
 
-def _range(found: list[schemas.Trial], *, log: bool) -> list[float] | None:
+def _range(kept: list[schemas.Trial], *, log: bool) -> list[float] | None:
     """Of the axis of costs: None, for all of them, unless there are outliers."""
-    values = costs([trial for trial in found if "outlier" not in trial.flags])
+    values = costs([trial for trial in kept if "outlier" not in trial.flags])
     values = values[values > 0] if log else values
-    if len(values) in (0, len(found)):
+    if len(values) in (0, len(kept)):
         return None
     ends = np.log10(values) if log else values
     low, high = float(ends.min()), float(ends.max())

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from geodrome.errors import ComputeUnavailable
 
-from geodrome_service.api.computed import Computed
+from geodrome_service.api.computed import KEPT, Computed
 from geodrome_service.compute.pool import Pool
 from geodrome_service.compute.questions import Question
 
@@ -24,6 +24,7 @@ class Recommendations:
 
     def __init__(self, pool: Pool) -> None:
         self._computed = Computed(pool.recommend)
+        self._found: dict[int, dict[str, Any] | None] = {}
 
     async def recommend(
         self, study_serial: int, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
@@ -42,7 +43,15 @@ class Recommendations:
         if isinstance(unavailable := task.exception(), ComputeUnavailable):
             log.warning("no recommendation now: %s", unavailable.detail)
             return None
+        self._found.pop(study_serial, None)
+        self._found[study_serial] = task.result()
+        while len(self._found) > KEPT:
+            del self._found[next(iter(self._found))]
         return task.result()
+
+    def at_hand(self, study_serial: int) -> dict[str, Any] | None:
+        """The last one that was found, for whoever does not want to wait; more may be known of the study by now."""
+        return self._found.get(study_serial)
 
     async def close(self) -> None:
         """Ends what is being computed."""

@@ -65,6 +65,7 @@ PAGES = (
     Rule("GET", "/studies/{study}", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/geometry", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/model", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials/{number}", Role.VIEWER, is_page=True),
     Rule("GET", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-out", None, is_page=True),
@@ -74,6 +75,9 @@ PAGES = (
 PARTS = (
     Rule("GET", "/assets/{file}", None),
     Rule("GET", "/studies/{study}/summary", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials/{number}/record", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/trials/{number}/actions", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/figures/convergence", Role.VIEWER),
     Rule("GET", "/studies/{study}/geometry/state", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/figures/views/{name:path}", Role.VIEWER),

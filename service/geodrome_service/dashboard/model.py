@@ -18,7 +18,7 @@ from geodrome_service.dashboard.framing import framed
 from geodrome_service.dashboard.lengths import rows
 from geodrome_service.dashboard.rendering import page
 from geodrome_service.dashboard.trust import trust
-from geodrome_service.store import outlines, studies
+from geodrome_service.store import origins, studies
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
@@ -62,6 +62,6 @@ def _read(store: Database, name_or_id: str) -> tuple[Study, schemas.Study, list[
     """The study, and number and reason of the latest trials that no model chose, though one should have."""
     with store.read.begin() as session:
         found = studies.find(session, name_or_id)
-        latest = outlines.latest_origins(session, found, LATELY)
+        latest = origins.latest(session, found, LATELY)
         fallbacks = [(number, str(origin["note"])) for number, origin in latest if origin["kind"] == "fallback"]
         return found, answers.study(found, None), fallbacks

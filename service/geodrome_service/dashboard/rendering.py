@@ -14,6 +14,8 @@ from geodrome import schemas
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from geodrome_service.roles import Role
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,9 +37,15 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     """
     state = request.scope["state"]
     text = _environment().get_template(template).render(
-        request=request, role=state.get("role"), signed_in=state.get("key") is not None, **values
+        request=request, role=state.get("role"), signed_in=state.get("key") is not None,
+        may_run=_may(state.get("role"), Role.ROBOT), may_manage=_may(state.get("role"), Role.ADMIN), **values
     )  # fmt: skip
     return HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
+
+
+def _may(role: Role | None, needed: Role) -> bool:
+    """Whether a role allows what needs another; where there are no keys, everybody may do everything."""
+    return role is None or role.allows(needed)
 
 
 def number(value: float | None) -> str:

@@ -129,6 +129,7 @@ class Trial(Base):
     __table_args__ = (
         Index(None, "study_serial", "state", "number"),
         Index(None, "study_serial", "state", "cost", "number"),
+        Index(None, "study_serial", "worker", "number"),
         Index(None, "study_serial", "first_attempt"),
         Index(None, "state", "lease_expires_at"),
     )
@@ -169,6 +170,7 @@ class Event(Base):
     """
 
     __tablename__ = "events"
+    __table_args__ = (Index(None, "study_serial", "number", "position"),)
 
     study_serial: Mapped[int] = mapped_column(ForeignKey("studies.serial"), primary_key=True)
     position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
