@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_page_has_every_figure_of_its_space(lab, kind):
     for view in views_of(spec.space):
         shown = figure(lab, f"views/{view.name}", stage="trials", theme="dark")
         assert f"/figures/views/{view.name}" in page
-        assert CAPTIONS[view.figure].title in page
+        assert CAPTIONS[view.figure].title in html.unescape(page)
         assert shown["layout"]["template"]["layout"]["paper_bgcolor"] == TEMPLATES["dark"].layout.paper_bgcolor
         assert shown["data"] or view.figure == "side_by_side"
         assert shown["layout"]["title"]["text"] == ""

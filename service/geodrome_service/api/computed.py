@@ -67,8 +67,9 @@ class Computed:
             ComputeUnavailable: It cannot be computed now.
         """
         task = self.begun(study_serial, learned, read)
-        # Whoever goes away meanwhile leaves it to the others.
-        await asyncio.wait({task})
+        if not task.done():
+            # Whoever goes away meanwhile leaves it to the others.
+            await asyncio.wait({task})
         if task.cancelled():
             raise ComputeUnavailable("the server is stopping")
         return task.result()
