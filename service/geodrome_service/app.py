@@ -32,6 +32,7 @@ from geodrome_service.api import (
     views,
 )
 from geodrome_service.api.access import Access
+from geodrome_service.api.computed import Computed
 from geodrome_service.api.headers import SecurityHeaders
 from geodrome_service.api.metrics import Metrics
 from geodrome_service.api.observing import Observing
@@ -106,7 +107,8 @@ async def finish_waiting(app: FastAPI) -> None:
     """Ends all computing, so that whoever waits for it is answered; for a server that is about to stop."""
     app.state.stopping.set()
     await app.state.suggestions.close()
-    await app.state.recommendations.close()
+    for computed in (app.state.recommendations, app.state.views, app.state.models):
+        await computed.close()
 
 
 @asynccontextmanager
@@ -118,6 +120,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             app.state.pool = pool
             app.state.suggestions = Suggestions(database, pool, app.state.metrics)
             app.state.recommendations = Recommendations(pool)
+            app.state.views, app.state.models = Computed(pool.views), Computed(pool.model)
             yield
             await finish_waiting(app)
     finally:

@@ -6,8 +6,10 @@ import asyncio
 from typing import Any
 
 import httpx
+from geodrome.errors import ComputeUnavailable
 from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.app import create_app
+from geodrome_service.compute.questions import Question
 from geodrome_service.roles import Role
 from geodrome_service.settings import Settings
 from geodrome_service.store import keys
@@ -23,6 +25,9 @@ class NoPool:
 
     async def is_ready(self) -> bool:
         return False
+
+    async def recommend(self, question: Question) -> dict[str, Any] | None:
+        raise ComputeUnavailable("there is no worker")
 
 
 class Service:

@@ -20,7 +20,8 @@ def apart(subject: Subject) -> go.Figure:
     numbers = [trial.number for trial in some]
     figure.add_scatter(
         x=finite(away), y=finite(trial.cost for trial in some), mode="markers", name="trials",
-        marker={"color": numbers, "colorscale": "Cividis", "size": 8, "colorbar": colour_bar("trial")},
+        marker={"color": numbers, "colorscale": "Cividis", "size": 8, "colorbar": colour_bar("trial"),
+                "line": {"width": 1, "color": subject.shades.faint}},
         text=subject.hovers(some), hoverinfo="text",
     )  # fmt: skip
     figure.update_xaxes(title_text=with_unit(f"geodesic distance from {name}", unit(subject.spec)), rangemode="tozero")

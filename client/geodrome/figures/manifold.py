@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -45,9 +46,34 @@ PATH: Final = "path"
 """Name of the figure of all hyperbolic planes of a product together."""
 
 
+@dataclass(frozen=True)
+class View:
+    """One of the figures of a space.
+
+    Attributes:
+        factor: Of which factor; None for a space that is no product, and for what shows several factors.
+        figure: Which figure: a name of ``DRAWINGS``, or ``path``.
+    """
+
+    factor: str | None
+    figure: str
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others of the space."""
+        return f"{self.factor}/{self.figure}" if self.factor else self.figure
+
+
 def names(spec: SpaceSpec) -> list[str]:
     """The figures of a manifold, the most telling first."""
     return [*_own(spec), "distances"]
+
+
+def views_of(space: SpaceSpec) -> list[View]:
+    """All figures that a space has, those of several factors first."""
+    parts = factors(space)
+    joint = [View(None, PATH)] if len(_planes(parts)) > 1 else []
+    return joint + [View(factor.name, name) for factor in parts for name in names(factor.spec)]
 
 
 def manifold_views(
@@ -55,6 +81,7 @@ def manifold_views(
     trials: Sequence[schemas.Trial],
     views: schemas.Views | None = None,
     *,
+    only: Container[str] | None = None,
     theme: Theme = "light",
 ) -> dict[str, go.Figure]:
     """All figures that the study's space has, by name.
@@ -66,24 +93,30 @@ def manifold_views(
         record: The study.
         trials: All of its trials, each in the form that it says.
         views: What ``GET …/views`` answered, in the space's own form.
+        only: Names of those that are wanted; None for all.
         theme: Light or dark.
     """
-    return dict(_views(record, trials, views, theme))
+    return dict(_views(record, trials, views, only, theme))
 
 
 def _views(
-    record: schemas.Study, trials: Sequence[schemas.Trial], views: schemas.Views | None, theme: Theme
+    record: schemas.Study,
+    trials: Sequence[schemas.Trial],
+    views: schemas.Views | None,
+    only: Container[str] | None,
+    theme: Theme,
 ) -> Iterator[tuple[str, go.Figure]]:
-    parts = factors(record.space)
-    at = None if views is None else views.at
-    nodes = [factor for factor in parts if _is_plane(factor)]
-    if len(nodes) > 1:
-        yield PATH, path(record, nodes, trials, at, theme)
+    parts = {factor.name: factor for factor in factors(record.space)}
     fields = {} if views is None else {field.factor: field for field in views.fields}
-    for factor in parts:
-        subject = Subject(record, factor, trials, at, fields.get(factor.name), theme)
-        for name in names(factor.spec):
-            yield f"{factor.name}/{name}" if factor.name else name, DRAWINGS[name](subject)
+    at = None if views is None else views.at
+    for view in views_of(record.space):
+        if only is not None and view.name not in only:
+            continue
+        if view.figure == PATH:
+            yield view.name, path(record, _planes(list(parts.values())), trials, at, theme)
+        else:
+            subject = Subject(record, parts[view.factor], trials, at, fields.get(view.factor), theme)
+            yield view.name, DRAWINGS[view.figure](subject)
 
 
 def _own(spec: SpaceSpec) -> list[str]:  # noqa: PLR0911 - a case for each
@@ -118,5 +151,5 @@ def _width(spec: Any) -> int:
             return 1
 
 
-def _is_plane(factor: Factor) -> bool:
-    return isinstance(factor.spec, Hyperbolic) and factor.spec.dim == 2
+def _planes(parts: Sequence[Factor]) -> list[Factor]:
+    return [factor for factor in parts if isinstance(factor.spec, Hyperbolic) and factor.spec.dim == 2]

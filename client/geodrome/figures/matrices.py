@@ -47,7 +47,7 @@ def ellipses(subject: Subject) -> go.Figure:
     figure.add_scatter(
         x=[-size, -size + length], y=[low, low], mode="lines+text", name=text, hoverinfo="name",
         line={"color": subject.shades.ink, "width": 2},
-        text=["", f" {text}"], textposition="middle right", showlegend=False,
+        text=["", f" {text}"], textposition="middle right", showlegend=False, cliponaxis=False,
     )  # fmt: skip
     return flat(figure, len(some), size)
 

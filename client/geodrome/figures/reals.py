@@ -68,7 +68,8 @@ def side_by_side(subject: Subject) -> go.Figure:
         cell = {"row": place // columns + 1, "col": place % columns + 1}
         figure.add_scatter(
             x=finite(points[:, place]) if len(points) else [], y=values, mode="markers", showlegend=False,
-            marker={"color": values, "coloraxis": "coloraxis", "size": 6}, name=f"{place + 1}",
+            marker={"color": values, "coloraxis": "coloraxis", "size": 7,
+                    "line": {"width": 1, "color": subject.shades.faint}}, name=f"{place + 1}",
             text=subject.hovers(subject.completed), hoverinfo="text", **cell,
         )  # fmt: skip
         figure.update_xaxes(**_axis(subject, f"[{place}]"), **cell)

@@ -51,7 +51,7 @@ def _eye(subject: Subject) -> dict[str, float]:
         facing = subject.points([subject.best])[0]
     x, y, z = np.array([0.6, 0.6, 0.5]) if facing is None else facing
     # From straight above a pole there is no up.
-    return dict(zip("xyz", (1.7 * np.array([x + 0.2, y + 0.1, z])).tolist(), strict=True))
+    return dict(zip("xyz", (2.0 * np.array([x + 0.2, y + 0.1, z])).tolist(), strict=True))
 
 
 def _add_field(figure: go.Figure, field: schemas.Field) -> None:

@@ -52,7 +52,7 @@ SHADES: Final[dict[Theme, Shades]] = {
 }
 
 
-EYE: Final = {"x": 1.4, "y": 1.4, "z": 0.9}
+EYE: Final = {"x": 1.6, "y": 1.6, "z": 1.0}
 """Where scenes are looked at from."""
 
 

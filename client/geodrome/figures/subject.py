@@ -134,7 +134,7 @@ def _add(figure: go.Figure, places: Array, name: str, texts: list[str], marker: 
     if z:
         # In space an x is a glyph that many fonts lack, and sizes are felt to be larger.
         symbol = "cross" if marker.get("symbol") == "x" else marker.get("symbol", "circle")
-        marker = {**marker, "symbol": symbol, "size": 0.6 * marker["size"]}
+        marker = {**marker, "symbol": symbol, "size": 0.75 * marker["size"]}
         figure.add_scatter3d(x=x, y=y, z=z[0], marker=marker, **shared)
     else:
         figure.add_scatter(x=x, y=y, marker=marker, **shared)

@@ -13,10 +13,9 @@ from geodrome_core import Space
 from geodrome_service.api import answers, spaces
 from geodrome_service.api.dependencies import Store
 from geodrome_service.api.problems import responses
-from geodrome_service.api.questions import question
+from geodrome_service.api.questions import reader
 from geodrome_service.api.recommendations import Recommending
-from geodrome_service.compute.questions import Question
-from geodrome_service.store import counting, history, studies
+from geodrome_service.store import counting, studies
 from geodrome_service.store.database import Database
 from geodrome_service.store.tables import Study
 
@@ -37,12 +36,9 @@ async def best(
     """
     found, observed, space = await run_in_threadpool(_read, store, study, form)
 
-    async def ask() -> Question:
-        return await run_in_threadpool(_question, store, found.serial)
-
     recommended = None
     if observed is not None:
-        recommended = await recommending.recommend(found.serial, counting.learned(found), ask)
+        recommended = await recommending.recommend(found.serial, counting.learned(found), reader(store, found.serial))
     if recommended is None:
         return schemas.Best(observed=observed, recommended=None)
     shown = {**recommended, "point": space.written(recommended["point"]), "form": answers.shown_form(form)}
@@ -55,10 +51,3 @@ def _read(store: Database, name_or_id: str, form: schemas.FormQuery) -> tuple[St
         observed = studies.best_trials(session, [study]).get(study.serial)
         shown = None if observed is None else answers.trial(observed, study, form)
         return study, shown, spaces.of_study(study, form)
-
-
-def _question(store: Database, serial: int) -> Question:
-    with store.read.begin() as session:
-        if (study := session.get(Study, serial)) is None:
-            raise StudyNotFound("the study was deleted")
-        return question(study, history.observations(session, study), history.latest_hyperparameters(session, study))

@@ -7,12 +7,13 @@ from fastapi.concurrency import run_in_threadpool
 from geodrome import schemas
 from geodrome.errors import ComputeUnavailable, DatabaseUnavailable, StudyNotFound
 
+from geodrome_service.api.computed import Computed
 from geodrome_service.api.dependencies import Store
 from geodrome_service.api.problems import responses
-from geodrome_service.api.questions import question
-from geodrome_service.compute.questions import Question
-from geodrome_service.store import history, studies
+from geodrome_service.api.questions import reader
+from geodrome_service.store import counting, studies
 from geodrome_service.store.database import Database
+from geodrome_service.store.tables import Study
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"])
 
@@ -27,12 +28,25 @@ async def model(study: str, store: Store, request: Request) -> schemas.StudyMode
 
     `model` is null while fewer than two costs are known, or when no model fits them.
     """
-    known = await run_in_threadpool(_read, store, study)
-    found = await request.app.state.pool.model(known)
-    return schemas.StudyModel(model=None if found is None else schemas.FittedModel(**found))
+    return schemas.StudyModel(model=await fitted(request, store, await run_in_threadpool(_find, store, study)))
 
 
-def _read(store: Database, name_or_id: str) -> Question:
+async def fitted(request: Request, store: Database, study: Study) -> schemas.FittedModel | None:
+    """The model of a study, computed once for what is known of it; None while there is none.
+
+    Args:
+        request: Who asks.
+        store: The database.
+        study: Which study.
+
+    Raises:
+        ComputeUnavailable: It cannot be computed now.
+    """
+    models: Computed = request.app.state.models
+    found = await models.answer(study.serial, counting.learned(study), reader(store, study.serial))
+    return None if found is None else schemas.FittedModel(**found)
+
+
+def _find(store: Database, name_or_id: str) -> Study:
     with store.read.begin() as session:
-        study = studies.find(session, name_or_id)
-        return question(study, history.observations(session, study), history.latest_hyperparameters(session, study))
+        return studies.find(session, name_or_id)

@@ -66,6 +66,8 @@ PAGES = (
     Rule("GET", "/new", Role.VIEWER, is_page=True),
     Rule("POST", "/new", Role.ADMIN, is_page=True),
     Rule("GET", "/studies/{study}", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/geometry", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/model", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/trials/{number}", Role.VIEWER, is_page=True),
     Rule("GET", "/sign-in", None, is_page=True),
     Rule("POST", "/sign-in", None, is_page=True),
@@ -82,6 +84,11 @@ PARTS = (
     Rule("GET", "/studies/{study}/trials/{number}/record", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/trials/{number}/actions", Role.VIEWER, is_page=True),
     Rule("GET", "/studies/{study}/figures/convergence", Role.VIEWER),
+    Rule("GET", "/studies/{study}/geometry/state", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/figures/views/{name:path}", Role.VIEWER),
+    Rule("GET", "/studies/{study}/figures/slices", Role.VIEWER),
+    Rule("GET", "/studies/{study}/model/numbers", Role.VIEWER, is_page=True),
+    Rule("GET", "/studies/{study}/figures/model", Role.VIEWER),
 )
 """What the pages are made of."""
 

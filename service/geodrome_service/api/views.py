@@ -11,12 +11,13 @@ from geodrome.errors import ComputeUnavailable, DatabaseUnavailable, InvalidRequ
 from geodrome_core import Space
 
 from geodrome_service.api import spaces
+from geodrome_service.api.computed import Computed
 from geodrome_service.api.dependencies import Store
 from geodrome_service.api.problems import responses
-from geodrome_service.api.questions import question
-from geodrome_service.compute.questions import Question
-from geodrome_service.store import history, studies
+from geodrome_service.api.questions import reader
+from geodrome_service.store import counting, studies
 from geodrome_service.store.database import Database
+from geodrome_service.store.tables import Study
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"])
 
@@ -33,18 +34,33 @@ async def views(
 
     `at` is null, and there is nothing to see, while fewer than two costs are known, or when no model fits them.
     """
-    known, space = await run_in_threadpool(_read, store, study, form)
-    found = await request.app.state.pool.views(known)
+    found, space = await run_in_threadpool(_read, store, study, form)
+    return await seen(request, store, found, space)
+
+
+async def seen(request: Request, store: Database, study: Study, space: Space) -> schemas.Views:
+    """The views of a study, computed once for what is known of it.
+
+    Args:
+        request: Who asks.
+        store: The database.
+        study: Which study.
+        space: Its own, in the form in which points are wanted.
+
+    Raises:
+        ComputeUnavailable: They cannot be computed now.
+    """
+    views: Computed = request.app.state.views
+    found = await views.answer(study.serial, counting.learned(study), reader(store, study.serial))
     if found is None:
         return schemas.Views(at=None, slices=[], fields=[])
     return await run_in_threadpool(_written, found, space)
 
 
-def _read(store: Database, name_or_id: str, form: schemas.FormQuery) -> tuple[Question, Space]:
+def _read(store: Database, name_or_id: str, form: schemas.FormQuery) -> tuple[Study, Space]:
     with store.read.begin() as session:
         study = studies.find(session, name_or_id)
-        known = question(study, history.observations(session, study), history.latest_hyperparameters(session, study))
-        return known, spaces.of_study(study, form)
+        return study, spaces.of_study(study, form)
 
 
 def _written(found: dict[str, Any], space: Space) -> schemas.Views:

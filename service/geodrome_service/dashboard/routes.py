@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geodrome_service.dashboard import assets, figures, new, signing_in, studies, study, trial
+from geodrome_service.dashboard import assets, figures, geometry, model, new, signing_in, studies, study, trial
 
 ROUTERS = (
     assets.router,
@@ -11,5 +11,7 @@ ROUTERS = (
     new.router,
     study.router,
     trial.router,
+    geometry.router,
+    model.router,
     figures.router,
 )

@@ -1,14 +1,15 @@
-// Draws the figures of a page, each from the address that its element names.
+// Draws the figures of a page, each from an address: that which its element names.
 
 const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
 
-async function draw(element) {
-  const address = new URL(element.dataset.figure, location.href);
+export async function draw(element, from = element.dataset.figure) {
+  const address = new URL(from, location.href);
   address.searchParams.set("theme", document.documentElement.dataset.theme);
   const answer = await fetch(address, { headers: { Accept: "application/json" } });
   const body = await answer.json();
   if (!answer.ok) {
-    element.textContent = body.detail;
+    // What has been drawn stays: it was true, and is more than nothing.
+    if (!element.dataset.drawn) element.textContent = body.detail;
     return;
   }
   // What a person has zoomed or turned stays as it is.
@@ -18,5 +19,5 @@ async function draw(element) {
 }
 
 export async function drawAll() {
-  await Promise.allSettled([...document.querySelectorAll("[data-figure]")].map(draw));
+  await Promise.allSettled([...document.querySelectorAll("[data-figure]")].map((element) => draw(element)));
 }
