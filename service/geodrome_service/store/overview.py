@@ -37,8 +37,10 @@ def of_studies(session: Session, studies: Sequence[Study]) -> dict[int, Activity
     for serial, at in session.execute(_moments(serials)):
         found[serial] = Activity(at)
     for serial, robot, running in session.execute(_running(serials)):
+        assert robot is not None
         found[serial].robots[robot] = running
     for serial, robot in session.execute(_latest(serials)):
+        assert robot is not None
         found[serial].robots.setdefault(robot, 0)
     return found
 
