@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geodrome.schemas import TrialState
-from sqlalchemy import Boolean, ColumnElement, String, cast, func, literal_column, select
+from sqlalchemy import ColumnElement, String, TextClause, cast, func, select, text
 from sqlalchemy.orm import Session
 
 from geodrome_service.store import counting
@@ -59,7 +59,7 @@ def count(session: Session, study: Study, choice: Choice) -> int:
 def outline(session: Session, study: Study) -> Sequence[tuple[int, str, float | None]]:
     """Number, state and cost of all trials: an index has just these."""
     rows = select(Trial.number, Trial.state, Trial.cost).where(Trial.study_serial == study.serial)
-    return session.execute(rows).tuples().all()
+    return session.execute(rows).all()
 
 
 def numbered(session: Session, study: Study, numbers: Sequence[int]) -> Sequence[Trial]:
@@ -80,8 +80,8 @@ def happened(session: Session, study: Study, number: int) -> Sequence[Event]:
     return session.scalars(found.order_by(Event.position)).all()
 
 
-def _where(study: Study, choice: Choice) -> list[ColumnElement[bool]]:
-    wanted: list[ColumnElement[bool]] = [Trial.study_serial == study.serial]
+def _where(study: Study, choice: Choice) -> list[ColumnElement[bool] | TextClause]:
+    wanted: list[ColumnElement[bool] | TextClause] = [Trial.study_serial == study.serial]
     if choice.shown_state is not None:
         wanted.append(Trial.state == choice.shown_state.value)
     if choice.by_cost:
@@ -89,6 +89,6 @@ def _where(study: Study, choice: Choice) -> list[ColumnElement[bool]]:
     if choice.worker is not None:
         wanted.append(Trial.worker == choice.worker)
     if choice.flag is not None:
-        wanted.append(literal_column(FLAGGED, Boolean))
+        wanted.append(text(FLAGGED))
         wanted.append(cast(Trial.flags, String).contains(f'"{choice.flag}"'))
     return wanted
