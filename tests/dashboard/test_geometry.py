@@ -21,7 +21,7 @@ def study(lab, study_name):
     def make(kind: str, *costs: float) -> geodrome.Study:
         made = lab.create_study(study_name, space=SPACES[kind], objective={"name": "error", "unit": "mm"})
         for cost in costs:
-            made.ask().tell(cost)
+            made.ask().tell(cost=cost)
         return made
 
     return make
@@ -49,11 +49,11 @@ def test_results_are_drawn_without_loading_the_page_again(browser_page, server, 
     made = study("hyperbolic2")
     page = opened(browser_page, server, made, "geometry")
     disc = page.locator('[data-figure$="/figures/views/disc"]')
-    expect(page.get_by_text("No model yet")).to_be_visible()
+    expect(page.get_by_text("No model yet:")).to_be_visible()
     expect(disc).to_have_attribute("data-drawn", "2")
 
     for cost in (2.0, 1.0):
-        made.ask().tell(cost)
+        made.ask().tell(cost=cost)
 
     expect(page.get_by_text("The model recommends")).to_be_visible()
     expect(disc.locator("path.point").first).to_be_attached()
