@@ -31,9 +31,10 @@ TIMEOUT_MS = 60_000
 """A busy machine takes its time; a test that passes does not wait."""
 
 
-@pytest.fixture(scope="session")
+# Not for the session: as long as it is open, an event loop runs in this thread, and other tests want their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A Chromium that all tests share; without one they are skipped, but not where everything must be checked."""
+    """A Chromium that tests share; without one they are skipped, but not where everything must be checked."""
     found = next(filter(None, map(shutil.which, CHROMES)), None)
     if found is None:
         _absent("none of " + ", ".join(CHROMES))
