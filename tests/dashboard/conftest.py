@@ -17,13 +17,19 @@ HERE = Path(__file__).parent
 
 CHROMES = ("chromium", "chromium-browser", "google-chrome")
 
+ELSEWHERE = "geodrome.test"
+"""A name of this machine that is not its own: pages from there are trusted less."""
+
 # Software draws what is in space; and nothing is fetched from anywhere.
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
 ]  # fmt: skip
 
 SIZE = {"width": 1280, "height": 850}
+
+REFUSING = ("/v1/", "/sign-in")
 
 SERIOUS = {"serious", "critical"}
 
@@ -53,8 +59,8 @@ def browser_page(browser: Browser) -> Iterator[Page]:
     errors: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        # What the API refuses is no error of a page, which shows it.
-        if message.type == "error" and "/v1/" not in message.location["url"]:
+        # What is refused there is no error of a page, which shows it.
+        if message.type == "error" and not any(place in message.location["url"] for place in REFUSING):
             errors.append(message.text)
 
     page.on("console", note)
@@ -62,6 +68,12 @@ def browser_page(browser: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert errors == []
+
+
+@pytest.fixture
+def elsewhere() -> str:
+    """The name by which other machines would know the server."""
+    return ELSEWHERE
 
 
 @pytest.fixture

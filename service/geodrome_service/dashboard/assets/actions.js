@@ -5,6 +5,7 @@
 //   <input name="cost" data-kind="number">        a member of the body; "json" and "number" are read so
 //   <input name="budget.trials" data-empty="null"> a member of a member; what is sent where nothing is written
 import { refresh } from "./live.js";
+import { onceKey } from "./once.js";
 
 const REPEATS = 60;
 
@@ -40,7 +41,7 @@ async function call(form) {
   }
   const body = JSON.stringify(bodyOf(fields.filter((one) => !("inPath" in one.dataset))));
   // The same key for a repeat: whatever became of the first request, it takes effect once.
-  const headers = { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() };
+  const headers = { "Content-Type": "application/json", "Idempotency-Key": onceKey() };
   for (let repeat = 0; ; repeat += 1) {
     const answer = await fetch(address, { method, headers, body });
     const said = await answer.json();

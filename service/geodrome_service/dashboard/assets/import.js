@@ -1,17 +1,15 @@
 // Imports a file that a study was exported to.
+import { onceKey } from "./once.js";
 import { list } from "./said.js";
 
 const form = document.getElementById("import");
 const imported = document.getElementById("imported");
 const button = form.querySelector("button");
 
-// A server without TLS is no place where a browser has crypto.randomUUID.
-const key = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-
 async function send() {
   const name = document.getElementById("other-name").value.trim();
   const address = `/v1/studies/import${name ? `?name=${encodeURIComponent(name)}` : ""}`;
-  const headers = { "Content-Type": "application/json", "Idempotency-Key": key() };
+  const headers = { "Content-Type": "application/json", "Idempotency-Key": onceKey() };
   const answer = await fetch(address, { method: "POST", headers, body: document.getElementById("file").files[0] });
   return [answer.ok, await answer.json()];
 }
