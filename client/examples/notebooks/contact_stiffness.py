@@ -77,7 +77,8 @@ study = client.create_study(
     budget={"trials": 18},
     if_exists="load",
 )
-study.run(insertion, study.record.budget_left, worker="panda-1")
+ran = study.run(insertion, study.record.budget_left, worker="panda-1")
+print(f"{len(ran)} trials were run")
 
 # %% [markdown]
 # ## What came out

@@ -35,7 +35,7 @@ DEFINITION = {
     ),
     "objective": {"name": "rating", "goal": "maximize", "unit": "points"},
     "initial_design": {"size": 6, "around": {"handle": [180], "speed": 0.6, "height": 0.9}},
-    "budget": {"trials": 22},
+    "budget": {"trials": 18},
     "lease_s": 86400,
 }
 
@@ -68,7 +68,7 @@ def rounded(point):
 # %%
 with geodrome.Client() as client:
     study = client.create_study("handover", **DEFINITION, if_exists="load")
-    if study.record.budget_left == 22:
+    if study.record.budget_left == 18:
         for trial in study.ask_batch(3, worker="kitchen-robot"):
             print(f"cup {trial.number}: {rounded(trial.point)}")
 
@@ -80,8 +80,8 @@ with geodrome.Client() as client:
 #
 #     geodrome tell handover 2 6.5
 #
-# and so does whoever has a browser: http://localhost:8100/ shows the study, its running trials and a field for each
-# rating. Two people may differ: `costs=[6, 7]` tells both.
+# And so does whoever has a browser: http://localhost:8100/studies/handover/trials/2 shows what was run, with a field
+# for the rating; http://localhost:8100/ leads there. (Several people: `costs=[6, 7]` tells what each of them says.)
 
 # %%
 client = geodrome.Client()

@@ -123,7 +123,8 @@ study = client.create_study(
     budget={"trials": 16},
     if_exists="load",
 )
-study.run(sway, study.record.budget_left, worker="cart-1")
+ran = study.run(sway, study.record.budget_left, worker="cart-1")
+print(f"{len(ran)} trials were run")
 
 # %% [markdown]
 # ## What came out

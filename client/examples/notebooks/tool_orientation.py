@@ -74,7 +74,8 @@ study = client.create_study(
     budget={"trials": 16},
     if_exists="load",
 )
-study.run(seconds, study.record.budget_left, worker="panda-1")
+ran = study.run(seconds, study.record.budget_left, worker="panda-1")
+print(f"{len(ran)} trials were run")
 
 # %% [markdown]
 # ## What came out

@@ -54,7 +54,7 @@ def as_trial(row):
     return {"point": point, "cost": float(row["energy_J_per_m"]), "metadata": kept}
 
 
-MORE = 12
+MORE = 8
 client = geodrome.Client()
 study = client.create_study(
     "gait-2026",
@@ -78,7 +78,7 @@ for trial in past:
 # %% [markdown]
 # ## Go on
 #
-# Own trials count in the budget, so it is that of the table and 12 more. The robot is a formula here: it saves energy
+# Own trials count in the budget, so it is that of the table and 8 more. The robot is a formula here: it saves energy
 # where front and hind legs keep a certain order, and stumbles above 3.4 steps per second.
 
 
@@ -92,7 +92,8 @@ def energy(point):
     return 38 + legs + 22 * np.log(point["rate"] / 2.4) ** 2
 
 
-study.run(energy, study.refresh().record.budget_left, worker="dog-1")
+ran = study.run(energy, study.refresh().record.budget_left, worker="dog-1")
+print(f"{len(ran)} trials were run")
 
 # %% [markdown]
 # ## What came out
