@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from geodrome.figures.style import SHADES, Theme, finite, numbers, transparent
@@ -50,3 +51,33 @@ def add_curve(
         **shared, y=finite(middle), line={"color": line, "width": 2}, legendgroup="mean", name="model's mean",
         text=texts, hoverinfo="text",
     )  # fmt: skip
+
+
+def readable(
+    mean: Sequence[float | None] | Sequence[list[float | None]],
+    std: Sequence[float | None] | Sequence[list[float | None]],
+    *,
+    shown: Sequence[float | None],
+    known: Sequence[float | None] | None = None,
+) -> list[float] | None:
+    """Ends of an axis that shows a band, but no farther from the known costs than these are apart; None for any.
+
+    Where nothing is known, a band may be thousands of times as wide as what is.
+
+    Args:
+        mean: Of the model.
+        std: Its standard deviations.
+        shown: Costs that are drawn, and must be seen.
+        known: All costs, if there are more of them. Without any, the means serve.
+    """
+    middle, spread = numbers(mean), numbers(std)
+    edges = np.concatenate([middle - 2 * spread, middle + 2 * spread])
+    values = numbers(shown if known is None else known)
+    values = values if len(values) else middle
+    if not (np.isfinite(values).any() and np.isfinite(edges).any()):
+        return None
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    apart = high - low or np.inf
+    ends = [*np.clip([np.nanmin(edges), np.nanmax(edges)], low - apart, high + apart).tolist(), *finite(shown)]
+    margin = 0.05 * (max(ends) - min(ends))
+    return [min(ends) - margin, max(ends) + margin]

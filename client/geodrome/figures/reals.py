@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from geodrome import schemas
 from geodrome.figures.coordinates import HALF_TURN
-from geodrome.figures.curves import add_curve
+from geodrome.figures.curves import add_curve, readable
 from geodrome.figures.style import OKABE_ITO, above, finite, in_space, numbers, said_by_model, with_unit
 from geodrome.figures.subject import Subject, add_points
 from geodrome.spaces import Torus
@@ -29,6 +29,7 @@ def line(subject: Subject) -> go.Figure:
     figure = subject.blank("costs")
     if subject.field is not None:
         add_curve(figure, subject.field.axes[0], subject.field.mean, subject.field.std, subject.theme)
+        figure.update_yaxes(range=readable(subject.field.mean, subject.field.std, shown=subject.costs))
     add_costs(figure, subject, lambda points: points[:, 0])
     figure.update_xaxes(**_axis(subject, "value"))
     return figure.update_yaxes(title_text=subject.cost_title)

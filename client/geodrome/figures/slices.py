@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from geodrome import schemas
 from geodrome.figures.coordinates import coordinates
-from geodrome.figures.curves import add_curve
+from geodrome.figures.curves import add_curve, readable
 from geodrome.figures.distances import diameter, distances, natural, unit
 from geodrome.figures.factors import Factor, factors
 from geodrome.figures.style import OKABE_ITO, SHADES, Theme, above, blank, finite, said, with_unit
@@ -65,6 +66,10 @@ def slices(
         figure.add_vline(0, line={"dash": "dot", "width": 1, "color": SHADES[theme].ink}, **cell)
         figure.update_xaxes(title_text=with_unit("distance", unit(spec)), **cell)
     figure.update_yaxes(title_text=with_unit(record.objective.name, record.objective.unit), col=1)
+    mean = list(chain.from_iterable(item.mean for item in views.slices))
+    std = list(chain.from_iterable(item.std for item in views.slices))
+    near_costs = [trial.cost for near_it in found for trial, _ in near_it]
+    figure.update_yaxes(range=readable(mean, std, shown=near_costs, known=[trial.cost for trial in observed]))
     return above(figure, ROW_PX * rows)
 
 

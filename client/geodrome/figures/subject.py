@@ -75,6 +75,11 @@ class Subject:
         return drawn(self.trials)
 
     @cached_property
+    def costs(self) -> list[float]:
+        """Their costs."""
+        return [float(cost) for cost in costs(self.completed)]
+
+    @cached_property
     def best(self) -> schemas.Trial | None:
         """The trial with the best cost."""
         return best(self.trials, self.goal)

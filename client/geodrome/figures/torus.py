@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from geodrome.figures.coordinates import HALF_TURN, wrapped
-from geodrome.figures.curves import add_curve
+from geodrome.figures.curves import add_curve, readable
 from geodrome.figures.reals import add_costs, add_map
 from geodrome.figures.style import finite, numbers
 from geodrome.figures.subject import Subject, add_points
@@ -26,6 +26,7 @@ def circle(subject: Subject) -> go.Figure:
             numbers(subject.field.axes[0]), numbers(subject.field.mean), numbers(subject.field.std)
         )
         add_curve(figure, finite(scale * angles), finite(mean), finite(std), subject.theme)
+        figure.update_yaxes(range=readable(finite(mean), finite(std), shown=subject.costs))
     add_costs(figure, subject, lambda points: scale * points[:, 0])
     figure.update_xaxes(**_turn(subject, "angle"))
     return figure.update_yaxes(title_text=subject.cost_title)

@@ -50,6 +50,19 @@ def test_slices_show_the_mean_and_two_deviations_in_degrees_and_shares(study, vi
     assert [note.text for note in figure.layout.annotations] == ["tool, geodesic 1", "gain, geodesic 1"]
 
 
+def test_a_band_that_is_far_wider_than_the_costs_are_apart_does_not_flatten_the_rest(study, views, trial):
+    wide = views.slices[0].model_copy(update={"std": [1e9, 0.1, 0.2]})
+    views = views.model_copy(update={"slices": [wide, views.slices[1]]})
+    far = {"tool": [QUARTER, 0, 0, QUARTER], "gain": 9.0}
+    trials = [trial(1, 2.0, point=far), trial(2, 7.0, point=far)]
+
+    assert slices(study, views, trials).layout.yaxis.range == pytest.approx((-3.75, 12.75))  # 2 - 5, 7 + 5, a margin
+
+
+def test_the_axis_shows_bands_whole_where_they_are_no_wider(study, views):
+    assert slices(study, views).layout.yaxis.range == pytest.approx((0.54, 6.26))  # 0.8 to 6
+
+
 def test_observations_are_drawn_where_they_are_near_in_every_factor(study, views, trial):
     near = {"tool": [-QUARTER, 0, 0, -QUARTER], "gain": 5.5}  # -q is q
     far = {"tool": [QUARTER, 0, 0, QUARTER], "gain": 9.0}
