@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import geodrome
 from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.store import counting
 from geodrome_service.store.tables import Study
@@ -30,7 +31,9 @@ def test_they_are_computed_anew_only_when_more_is_known():
     kept = Recommendations(pool)
 
     async def look() -> list[Any]:
-        return [await kept.recommend(7, learned, question) for learned in ((3, 0, 0), (3, 0, 0), (4, 0, 0), (3, 0, 1))]
+        return [
+            await kept.recommend("arm", learned, question) for learned in ((3, 0, 0), (3, 0, 0), (4, 0, 0), (3, 0, 1))
+        ]
 
     found = asyncio.run(look())
 
@@ -42,9 +45,24 @@ def test_studies_have_recommendations_of_their_own():
     kept = Recommendations(CountingPool())
 
     async def look() -> list[Any]:
-        return [await kept.recommend(serial, (3, 0, 0), question) for serial in (1, 2, 1)]
+        return [await kept.recommend(study, (3, 0, 0), question) for study in ("arm", "leg", "arm")]
 
     assert asyncio.run(look()) == [{"point": 1}, {"point": 2}, {"point": 1}]
+
+
+def test_a_study_has_nothing_of_a_deleted_one_before_it(server, study_name):
+    """SQLite gives the serial of the latest study to the next one, when it is deleted."""
+    with geodrome.Client(server) as client:
+        for bounds in ((0, 1), (5, 6)):
+            study = client.create_study(study_name, space=geodrome.Real(bounds=bounds))
+            for part in (0.2, 0.5, 0.9):
+                study.add(bounds[0] + part, cost=part)
+            recommended, model, views = study.best().recommended, study.model(), study.views()
+            study.delete()
+
+    assert model is not None
+    assert 5 <= recommended.point <= 6
+    assert 5 <= views.at <= 6
 
 
 def test_what_is_known_is_told_apart_by_costs_failures_and_abandoned_trials_alone():

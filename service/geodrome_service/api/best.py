@@ -38,7 +38,7 @@ async def best(
 
     recommended = None
     if observed is not None:
-        recommended = await recommending.recommend(found.serial, counting.learned(found), reader(store, found.serial))
+        recommended = await recommending.recommend(found.id, counting.learned(found), reader(store, found.serial))
     if recommended is None:
         return schemas.Best(observed=observed, recommended=None)
     shown = {**recommended, "point": space.written(recommended["point"]), "form": answers.shown_form(form)}

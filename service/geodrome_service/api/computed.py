@@ -38,35 +38,33 @@ class Computed:
 
     def __init__(self, compute: Callable[[Question], Awaitable[Answer]]) -> None:
         self._compute = compute
-        self._latest: dict[int, Computation] = {}
+        self._latest: dict[str, Computation] = {}
 
     def begun(
-        self, study_serial: int, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
+        self, study: str, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
     ) -> asyncio.Task[Answer]:
         """What computes, or has computed, the answer.
 
         Args:
-            study_serial: About which study.
+            study: The id of the study; serials of deleted studies come again.
             learned: What is known of it by now.
             read: Gets the question to compute it from, if that has changed.
         """
-        latest = self._latest.pop(study_serial, None)
+        latest = self._latest.pop(study, None)
         if latest is None or latest.learned != learned or _has_failed(latest.task):
             latest = Computation(learned, asyncio.create_task(self._ask(read)))
-        self._latest[study_serial] = latest
+        self._latest[study] = latest
         while len(self._latest) > KEPT:
             del self._latest[next(iter(self._latest))]
         return latest.task
 
-    async def answer(
-        self, study_serial: int, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
-    ) -> Answer:
+    async def answer(self, study: str, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]) -> Answer:
         """The answer, waited for; the arguments are those of ``begun``.
 
         Raises:
             ComputeUnavailable: It cannot be computed now.
         """
-        task = self.begun(study_serial, learned, read)
+        task = self.begun(study, learned, read)
         if not task.done():
             # Whoever goes away meanwhile leaves it to the others.
             await asyncio.wait({task})

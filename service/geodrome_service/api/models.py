@@ -43,7 +43,7 @@ async def fitted(request: Request, store: Database, study: Study) -> schemas.Fit
         ComputeUnavailable: It cannot be computed now.
     """
     models: Computed = request.app.state.models
-    found = await models.answer(study.serial, counting.learned(study), reader(store, study.serial))
+    found = await models.answer(study.id, counting.learned(study), reader(store, study.serial))
     return None if found is None else schemas.FittedModel(**found)
 
 

@@ -24,34 +24,34 @@ class Recommendations:
 
     def __init__(self, pool: Pool) -> None:
         self._computed = Computed(pool.recommend)
-        self._found: dict[int, dict[str, Any] | None] = {}
+        self._found: dict[str, dict[str, Any] | None] = {}
 
     async def recommend(
-        self, study_serial: int, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
+        self, study: str, learned: tuple[int, ...], read: Callable[[], Awaitable[Question]]
     ) -> dict[str, Any] | None:
         """The point with the best posterior mean; None when it cannot be computed now.
 
         Args:
-            study_serial: Of which study.
+            study: Its id; serials of deleted studies come again.
             learned: What is known of it by now.
             read: Gets the question to compute it from, if that has changed.
         """
-        task = self._computed.begun(study_serial, learned, read)
+        task = self._computed.begun(study, learned, read)
         await asyncio.wait({task}, timeout=LONGEST_WAIT_S)
         if not task.done() or task.cancelled():
             return None
         if isinstance(unavailable := task.exception(), ComputeUnavailable):
             log.warning("no recommendation now: %s", unavailable.detail)
             return None
-        self._found.pop(study_serial, None)
-        self._found[study_serial] = task.result()
+        self._found.pop(study, None)
+        self._found[study] = task.result()
         while len(self._found) > KEPT:
             del self._found[next(iter(self._found))]
         return task.result()
 
-    def at_hand(self, study_serial: int) -> dict[str, Any] | None:
+    def at_hand(self, study: str) -> dict[str, Any] | None:
         """The last one that was found, for whoever does not want to wait; more may be known of the study by now."""
-        return self._found.get(study_serial)
+        return self._found.get(study)
 
     async def close(self) -> None:
         """Ends what is being computed."""

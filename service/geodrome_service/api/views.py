@@ -51,7 +51,7 @@ async def seen(request: Request, store: Database, study: Study, space: Space) ->
         ComputeUnavailable: They cannot be computed now.
     """
     views: Computed = request.app.state.views
-    found = await views.answer(study.serial, counting.learned(study), reader(store, study.serial))
+    found = await views.answer(study.id, counting.learned(study), reader(store, study.serial))
     if found is None:
         return schemas.Views(at=None, slices=[], fields=[])
     return await run_in_threadpool(_written, found, space)

@@ -12,5 +12,5 @@ from geodrome_service.store.tables import Study
 def recommended_point(request: Request, study: Study) -> schemas.Recommendation | None:
     """The recommendation that is at hand; the page itself asks for a new one and comes again."""
     held: Recommendations = request.app.state.recommendations
-    found = held.at_hand(study.serial) if study.completed else None
+    found = held.at_hand(study.id) if study.completed else None
     return None if found is None else schemas.Recommendation(**found, form=None)
