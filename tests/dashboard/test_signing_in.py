@@ -45,6 +45,7 @@ def test_a_person_signs_in_works_and_signs_out(browser_page, guarded, at, violat
     page.get_by_label("Key").fill(texts[Role.ADMIN])
     page.get_by_role("button", name="Sign in").click()
     expect(page).to_have_url(f"{at}/studies/arm?sort=cost")
+    page.wait_for_load_state()  # its scripts send the form
 
     page.get_by_text("Add a point to run", exact=True).click()
     form = page.locator("details[open]")
