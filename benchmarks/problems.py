@@ -27,16 +27,13 @@ from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import ByAutograd
 from geodrome_core.search.trust_region import Tolerance, maximize
+from spaces import SPACES
 from torch import Tensor
 
-SPECS: dict[str, dict[str, Any]] = {
-    "sphere3": {"type": "sphere", "dim": 3},
-    "sphere5": {"type": "sphere", "dim": 5},
-    "rotation3": {"type": "rotation"},
+SPECS: dict[str, dict[str, Any]] = SPACES | {
     "spd2": {"type": "spd", "dim": 2, "eigenvalues": [0.001, 5.0]},
     "spd3": {"type": "spd", "dim": 3, "eigenvalues": [0.001, 5.0]},
     "hyperbolic3": {"type": "hyperbolic", "dim": 3, "radius": 3.0},
-    "torus7": {"type": "torus", "dim": 7},
     "pose": {
         "type": "product",
         "factors": {
@@ -45,7 +42,7 @@ SPECS: dict[str, dict[str, Any]] = {
         },
     },
 }
-"""The paper's spaces, and three more. The ball in H³ is ours: the paper's has no bounds."""
+"""The paper's spaces, with its eigenvalues, and three more. The ball in H³ is ours: the paper's has no bounds."""
 
 SPD_BASE = 2.0
 """The base point of SPD spaces is so many times the unit matrix."""

@@ -40,7 +40,7 @@ from geodrome_service.api.recommendations import Recommendations
 from geodrome_service.api.request_ids import RequestIds
 from geodrome_service.api.suggestions import Suggestions
 from geodrome_service.cluster import open_pool
-from geodrome_service.dashboard import refusals, routes
+from geodrome_service.dashboard import assets, refusals, routes
 from geodrome_service.settings import Settings
 from geodrome_service.store.database import Database
 
@@ -80,6 +80,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
         *routes.ROUTERS,
     ):
         app.include_router(router)
+    app.mount("/assets", assets.FILES)
     problems.install(app, refusals.answer)
     _add_middleware(app, settings, database)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign] # FastAPI's documented way

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pages
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "pages.py"
@@ -16,7 +17,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "pages.py"
 
 @pytest.mark.slow
 def test_the_quick_run_times_a_page_from_its_paint_to_its_figure(tmp_path):
-    if not os.environ.get("CI") and not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+    if not os.environ.get("CI") and not any(map(shutil.which, pages.CHROMES)):
         pytest.skip("there is no browser")
     result = tmp_path / "pages.json"
 

@@ -183,6 +183,41 @@ def test_the_whole_study_is_downloaded(browser_page, at, study):
     assert re.match("number,state,", files["CSV"].path().read_text())
 
 
+def test_nothing_that_is_written_is_lost_while_there_are_no_scripts(browser, at, study):
+    context = browser.new_context(java_script_enabled=False)
+    page = at(context.new_page(), f"/studies/{study.record.name}")
+    form = opened(page, "Add a point to run")
+    point = '{"tool": [0, 0, 0, 1], "speed": 0.25}'
+
+    form.get_by_role("textbox").fill(point)
+    form.get_by_role("button").click()
+
+    expect(form.get_by_role("textbox")).to_have_value(point)
+    assert page.url.endswith(f"/studies/{study.record.name}")
+    assert list(study.trials()) == []
+    context.close()
+
+
+def test_a_page_says_that_its_study_is_gone_and_that_the_server_does_not_answer(browser, start_server, tmp_path):
+    server = start_server(tmp_path / "geodrome.db")
+    context = browser.new_context()
+    page = context.new_page()
+    with geodrome.Client(server.url) as client:
+        for name in ("first", "second"):
+            client.create_study(name, space=geodrome.Real(bounds=(0, 1)))
+        with page.expect_request("**/events**"):
+            page.goto(f"{server.url}/studies/first")
+        client.study("first").delete()
+    expect(page.get_by_text("no study has the name or id 'first'")).to_be_visible()
+
+    page.goto(f"{server.url}/studies/second")
+    expect(page.get_by_text("what is shown may be old")).to_be_hidden()
+    server.stop()
+    expect(page.get_by_text("what is shown may be old")).to_be_visible()
+    expect(page.get_by_role("heading", name="second")).to_be_visible()
+    context.close()
+
+
 def test_everybody_can_use_the_pages(browser_page, at, study, violations, eventually):
     study.run(lambda point: point["speed"], 3, worker="panda-1", progress=False)
     study.ask(worker="panda-2")

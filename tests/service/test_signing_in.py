@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from geodrome_service.api import keyring
 from geodrome_service.api.access import COOKIE
 
 STUDY = {"name": "press", "space": {"type": "sphere", "dim": 2}}
@@ -53,10 +54,12 @@ def test_a_wrong_key_is_told_at_the_form_and_never_repeated(service, key):
     assert "geodrome_wrong" not in answer.text
 
 
-def test_a_revoked_key_ends_at_the_sign_in(service):
+def test_a_revoked_key_ends_at_the_sign_in(service, monkeypatch):
+    monkeypatch.setattr(keyring, "REFRESH_S", 0.0)  # the keys are read for every request
     cookie = signed_in(service, service.make_key("viewer"))
+    assert service("GET", "/", headers=cookie).status_code == 200
+
     service.revoke(1)
-    service.app.middleware_stack = None  # another process, which has read the keys just now
 
     assert service("GET", "/", headers=cookie).status_code == 303
 
@@ -79,12 +82,32 @@ def test_no_page_elsewhere_may_use_the_key_of_a_browser(service):
     assert service("POST", "/v1/studies", json=STUDY, key=admin, headers=ELSEWHERE).status_code == 201
 
 
-@pytest.mark.parametrize("address", ["//elsewhere.example", "https://elsewhere.example/", "/\\elsewhere.example", "x"])
+@pytest.mark.parametrize(
+    "address", ["//elsewhere.example", "https://elsewhere.example/", "/\\elsewhere.example", "//[", "x", ""]
+)
 def test_the_sign_in_leads_nowhere_else(service, address):
     key = service.make_key("viewer")
 
     assert service("POST", "/sign-in", data={"key": key, "next": address}).headers["Location"] == "/"
     assert 'name="next" value="/"' in service("GET", "/sign-in", params={"next": address}).text
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
+def test_nobody_signs_a_person_in_or_out_from_elsewhere(service, path):
+    key = service.make_key("viewer")
+
+    answer = service("POST", path, data={"key": key}, headers=ELSEWHERE)
+
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("key", ["", "anything", "a\r\nb: c", "\u20ac\x00"])
+def test_where_no_key_is_needed_none_is_kept(service, key):
+    answer = service("POST", "/sign-in", data={"key": key})
+
+    assert answer.status_code == 303
+    assert "Set-Cookie" not in answer.headers
 
 
 def test_a_form_is_not_read_beyond_the_limit(make_service):

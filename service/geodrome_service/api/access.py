@@ -55,6 +55,8 @@ class Access:
             try:
                 if rules.call_of(scope).role is not None:
                     await self._check(request)
+                elif request.method == "POST":  # nobody signs a person in, or out, from elsewhere
+                    self._check_origin(request)
             except Problem as problem:
                 await self._answering(request, problem)(scope, receive, send)
                 return

@@ -11,7 +11,7 @@ from geodrome.errors import ComputeUnavailable
 
 from geodrome_service.compute.questions import Question
 
-KEPT = 256  # studies whose latest answer is remembered
+KEPT = 64  # studies whose latest answer is remembered: what there is to see of one takes about a megabyte
 
 Answer = dict[str, Any] | None
 

@@ -37,9 +37,8 @@ class SecurityHeaders:
                 headers.setdefault("Content-Security-Policy", PAGE_POLICY if is_page else DATA_POLICY)
                 for name, value in ALWAYS.items():
                     headers.setdefault(name, value)
-                # What has an ETag is a file of the pages; all else is true only now.
-                if "ETag" not in headers:
-                    headers.setdefault("Cache-Control", "no-store")
+                # What has an ETag is a file of the pages, which the next version changes; all else is true only now.
+                headers.setdefault("Cache-Control", "no-cache" if "ETag" in headers else "no-store")
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

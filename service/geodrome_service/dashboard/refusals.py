@@ -27,5 +27,5 @@ def answer(
         request, "problem.html", status=status or problem.status, problem=problem,
         request_id=request_id_of(request.scope),
     )  # fmt: skip
-    shown.headers.update(problems.headers_of(problem))
+    shown.headers.update({**problems.headers_of(problem), **(headers or {})})
     return shown

@@ -60,7 +60,7 @@ def with_unit(value: float | None, unit: str | None) -> str:
 
 
 def moment(value: datetime | None) -> Markup:
-    """A moment that the browser shows in its own time zone, how long ago first."""
+    """How long ago a moment was; the moment itself, in UTC, where the pointer is on it."""
     if value is None:
         return Markup("–")
     utc = value.astimezone(UTC)

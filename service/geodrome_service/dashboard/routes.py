@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from geodrome_service.dashboard import assets, figures, geometry, model, new, signing_in, studies, study, trial
+from geodrome_service.dashboard import figures, geometry, model, new, signing_in, studies, study, trial
 
 ROUTERS = (
-    assets.router,
     signing_in.router,
     studies.router,
     new.router,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -33,12 +32,13 @@ async def sign_in(
     """Takes a key, if it is valid, and goes to the page that asked for it."""
     access: Access = request.scope["state"]["access"]
     try:
-        await access.key(key.strip() or None)
+        known = await access.key(key.strip() or None)
     except Unauthorized as problem:
         return page(request, "sign_in.html", status=UNPROCESSABLE, next=_own(next), problem=problem)
     answer = RedirectResponse(_own(next), SEE_OTHER)
-    # Scripts cannot read it, and no request from another site carries it.
-    answer.set_cookie(COOKIE, key.strip(), httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    if known is not None:
+        # Scripts cannot read it, and no request from another site carries it.
+        answer.set_cookie(COOKIE, key.strip(), httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return answer
 
 
@@ -52,6 +52,4 @@ async def sign_out() -> Response:
 
 def _own(address: str) -> str:
     """An address of these pages; the first page where it is none, for a link may not lead elsewhere."""
-    parts = urlsplit(address)
-    is_own = address.startswith("/") and not address.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
-    return address if is_own else "/"
+    return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"

@@ -4,6 +4,7 @@
 //   <input name="number" data-in-path>            fills the address
 //   <input name="cost" data-kind="number">        a member of the body; "json" and "number" are read so
 //   <input name="budget.trials" data-empty="null"> a member of a member; what is sent where nothing is written
+import { rest } from "./events.js";
 import { refresh } from "./live.js";
 import { onceKey } from "./once.js";
 
@@ -49,7 +50,7 @@ async function call(form) {
       if (!answer.ok || answer.status === 202) throw said;
       return said;
     }
-    await new Promise((resolve) => setTimeout(resolve, 1000 * Number(answer.headers.get("Retry-After") ?? 1)));
+    await rest(1000 * Number(answer.headers.get("Retry-After") ?? 1));
   }
 }
 

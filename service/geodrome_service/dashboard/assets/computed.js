@@ -1,8 +1,9 @@
 // Pages of what takes computing: what is there at once comes first, the rest when it is computed. Afterwards they stay
 // as new as the study, but change no more often than people can follow, and only while somebody looks.
+import { follow, paced } from "./events.js";
 import { draw } from "./figures.js";
 
-const PAUSE_MS = 5000;
+const REST_MS = 5000;
 const NEAR = "400px";
 const TEACHING = ["completed", "failed", "abandoned"];
 // Kinds of events that change what a model knows.
@@ -35,22 +36,6 @@ async function refresh() {
   await Promise.allSettled([...parts.map(refreshPart), ...[...near].map(refreshFigure)]);
 }
 
-function follow(address) {
-  let stale = false;
-  let resting = false;
-  const renew = async () => {
-    if (!stale || resting || document.hidden) return;
-    [stale, resting] = [false, true];
-    current.clear();
-    await refresh();
-    setTimeout(() => { resting = false; renew(); }, PAUSE_MS);
-  };
-  const events = new EventSource(address);
-  for (const kind of TEACHING) events.addEventListener(kind, () => { stale = true; renew(); });
-  addEventListener("visibilitychange", renew);
-  addEventListener("pagehide", () => events.close());
-}
-
 const watching = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (isIntersecting) {
@@ -61,6 +46,12 @@ const watching = new IntersectionObserver((entries) => {
 }, { rootMargin: NEAR });
 
 for (const figure of figures) watching.observe(figure);
-addEventListener("themechange", () => { current.clear(); refresh(); });
-follow(document.body.dataset.events);
+
+async function renew() {
+  current.clear();
+  await refresh();
+}
+
+addEventListener("themechange", renew);
+follow(document.body.dataset.events, paced(renew, REST_MS), TEACHING);
 await Promise.allSettled(parts.map(refreshPart));

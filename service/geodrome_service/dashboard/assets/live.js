@@ -1,8 +1,12 @@
 // Keeps a page as new as the study: after each event, the parts and figures that show it are fetched again.
+import { follow, paced } from "./events.js";
 import { drawAll } from "./figures.js";
 
-const PAUSE_MS = 1000;
-// At most so often: a study may have many events in a second.
+const REST_MS = 1000;
+// A study may have many events in a second.
+
+const AGE_MS = 30_000;
+// While nothing happens, "3 min ago" becomes 4.
 
 // Who is writing in a part, moves through its rows, or has its dialog open, is not disturbed.
 const BUSY = "input, select, textarea, tbody *";
@@ -37,28 +41,15 @@ async function refreshPart(part) {
   if (normalized(text) !== shown.get(part)) replace(part, text);
 }
 
-export async function refresh() {
-  const parts = [...document.querySelectorAll("[data-live]")].map(refreshPart);
-  await Promise.allSettled([...parts, drawAll()]);
-}
+const refreshParts = () => Promise.allSettled([...document.querySelectorAll("[data-live]")].map(refreshPart));
 
-function follow(address) {
-  let waiting = false;
-  const happened = async () => {
-    if (waiting) return;
-    waiting = true;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    waiting = false;
-    await refresh();
-    dispatchEvent(new Event("studychange"));
-  };
-  const events = new EventSource(address);
-  const kinds = ["created", "changed", "active", "paused", "closed", "queued", "running", "resumed", "completed", "failed", "lost", "abandoned"];
-  for (const kind of kinds) events.addEventListener(kind, happened);
-  addEventListener("pagehide", () => events.close());
-}
+export const refresh = () => Promise.allSettled([refreshParts(), drawAll()]);
 
 for (const part of document.querySelectorAll("[data-live]")) shown.set(part, part.innerHTML.trim());
 addEventListener("themechange", () => drawAll());
 drawAll();
-if (document.body.dataset.events) follow(document.body.dataset.events);
+follow(document.body.dataset.events, paced(async () => {
+  await refresh();
+  dispatchEvent(new Event("studychange"));
+}, REST_MS));
+setInterval(() => { if (!document.hidden) refreshParts(); }, AGE_MS);
