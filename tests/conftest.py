@@ -9,6 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +46,8 @@ class RunningServer:
 StartServer = Callable[..., RunningServer]
 
 
-@pytest.fixture(scope="session")
-def start_server() -> Iterator[StartServer]:
+@contextmanager
+def starting() -> Iterator[StartServer]:
     """Starts a server on a database, with more of an environment; whatever still runs at the end is ended.
 
     Its log goes into the directory that is named second, or beside the database's file.
@@ -78,10 +79,24 @@ def start_server() -> Iterator[StartServer]:
             running.stop()
 
 
+@pytest.fixture(scope="module")
+def start_server() -> Iterator[StartServer]:
+    """Starts servers, which end with the file of tests that wanted them."""
+    with starting() as start:
+        yield start
+
+
 @pytest.fixture(scope="session")
-def running_server(start_server: StartServer, tmp_path_factory: pytest.TempPathFactory) -> RunningServer:
+def start_shared_server() -> Iterator[StartServer]:
+    """Starts servers, which end with the tests."""
+    with starting() as start:
+        yield start
+
+
+@pytest.fixture(scope="session")
+def running_server(start_shared_server: StartServer, tmp_path_factory: pytest.TempPathFactory) -> RunningServer:
     """A server that all tests share."""
-    return start_server(tmp_path_factory.mktemp("server") / "geodrome.db")
+    return start_shared_server(tmp_path_factory.mktemp("server") / "geodrome.db")
 
 
 @pytest.fixture(scope="session")

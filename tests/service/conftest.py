@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -54,26 +54,39 @@ class Lab:
         return self.http.get(self.path).json()
 
 
-@pytest.fixture(scope="session", params=BACKENDS)
-def running_server(
-    request: pytest.FixtureRequest, start_server: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Any]:
-    """A server that all tests share, on each kind of database."""
-    directory = tmp_path_factory.mktemp(request.param)
-    with empty_database(request.param, directory) as url:
-        server = start_server(url, directory)
-        yield server
-        server.stop()
-
-
-# These two stand here again, for pytest keeps the first value of a fixture: one that the client's tests made before.
 @pytest.fixture(scope="session")
+def shared_servers(
+    start_shared_server: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Any]]:
+    """The server that all tests share on a kind of database: started when it is first wanted."""
+    with ExitStack() as until_the_end:
+        servers: dict[str, Any] = {}
+
+        def on(backend: str) -> Any:
+            if backend not in servers:
+                directory = tmp_path_factory.mktemp(backend)
+                url = until_the_end.enter_context(empty_database(backend, directory))
+                servers[backend] = start_shared_server(url, directory)
+                until_the_end.callback(servers[backend].stop)
+            return servers[backend]
+
+        yield on
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def running_server(request: pytest.FixtureRequest, shared_servers: Callable[[str], Any]) -> Any:
+    """A server that all tests share, on each kind of database."""
+    return shared_servers(request.param)
+
+
+# These two stand here again, for there is one of each kind.
+@pytest.fixture(scope="module")
 def server(running_server: Any) -> str:
     """URL of that server."""
     return running_server.url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def http(server: str) -> Iterator[httpx.Client]:
     """Plain HTTP to it."""
     with httpx.Client(base_url=server, timeout=60) as client:

@@ -20,7 +20,7 @@ from geodrome_service.api.imports import LargeJsonRequest
 from geodrome_service.settings import Settings
 from geodrome_service.store.tables import Trial
 
-from tests.service.conftest import Lab, empty_database
+from tests.service.conftest import Lab
 from tests.service.histories import lived_in
 
 PARTS = {
@@ -97,15 +97,11 @@ def test_equal_content_is_equal_bytes(lab):
 
 
 @pytest.fixture(scope="module")
-def elsewhere(running_server, start_server: Callable[..., Any], tmp_path_factory):
+def elsewhere(running_server, shared_servers):
     """A server on a database of the other kind."""
     other = "sqlite" if running_server.database.startswith("postgresql") else "postgresql"
-    directory = tmp_path_factory.mktemp("elsewhere")
-    with empty_database(other, directory) as url:
-        server = start_server(url, directory)
-        with httpx.Client(base_url=server.url, timeout=60) as http:
-            yield http
-        server.stop()
+    with httpx.Client(base_url=shared_servers(other).url, timeout=60) as http:
+        yield http
 
 
 def test_on_another_database_it_is_the_same_study(make_lab, elsewhere):
