@@ -1,8 +1,8 @@
-"""How others are asked for a point: each gets the observations as numbers in [0, 1], in a chart of the space.
+"""How others are asked for a point: each gets the observations as numbers in [0, 1], and answers with such numbers.
 
-Each entry of ``PEERS`` takes points (n, m) of the unit cube, their costs and a seed, does all that needs no model, and
-returns the ask itself, whose time counts. Observations that an optimizer has seen before, it may have learned from: it
-is made anew for every ask.
+Each entry of ``PEERS`` and ``OTHERS`` takes points (n, m) of the unit cube, their costs and a seed, does all that
+needs no model, and returns the ask itself, whose time counts. Observations that an optimizer has seen before, it may
+have learned from: it is made anew for every ask.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ import logging
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from geodrome_core import Space
 from torch import Tensor
 
-Ask = Callable[[], object]
+Ask = Callable[[], list[float]]
 
 RESTARTS, LOOKED_AT = 10, 512
 """Of BoTorch's search, as its tutorials have them."""
+
+INITIAL = 5
+"""Points that are there before Optuna is asked: it does not begin with random points of its own."""
 
 
 def chart(space: Space, X: Tensor) -> Tensor:
@@ -48,12 +52,13 @@ def botorch(U: Tensor, Y: Tensor, seed: int) -> Ask:
 
     bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, U.shape[1])
 
-    def ask() -> object:
+    def ask() -> list[float]:
         torch.manual_seed(seed)
         model = SingleTaskGP(U, -Y.unsqueeze(-1))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         acquisition = LogExpectedImprovement(model, best_f=model.outcome_transform(-Y.unsqueeze(-1))[0].max())
-        return optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=LOOKED_AT)
+        (found,), _ = optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=LOOKED_AT)
+        return found.tolist()
 
     return ask
 
@@ -62,10 +67,23 @@ def optuna(U: Tensor, Y: Tensor, seed: int) -> Ask:
     """GPSampler."""
     import optuna as library  # noqa: PLC0415
 
+    return _optuna(U, Y, library.samplers.GPSampler(seed=seed, n_startup_trials=INITIAL))
+
+
+def optuna_tpe(U: Tensor, Y: Tensor, seed: int) -> Ask:
+    """TPESampler."""
+    import optuna as library  # noqa: PLC0415
+
+    return _optuna(U, Y, library.samplers.TPESampler(seed=seed, n_startup_trials=INITIAL))
+
+
+def _optuna(U: Tensor, Y: Tensor, sampler: Any) -> Ask:
+    import optuna as library  # noqa: PLC0415
+
     library.logging.set_verbosity(library.logging.ERROR)
     names = [f"u{index}" for index in range(U.shape[1])]
     ranges = {name: library.distributions.FloatDistribution(0, 1) for name in names}
-    study = library.create_study(sampler=library.samplers.GPSampler(seed=seed))
+    study = library.create_study(sampler=sampler)
     study.add_trials(
         [
             library.trial.create_trial(params=dict(zip(names, row, strict=True)), distributions=ranges, value=cost)
@@ -73,7 +91,7 @@ def optuna(U: Tensor, Y: Tensor, seed: int) -> Ask:
         ]
     )
 
-    def ask() -> object:
+    def ask() -> list[float]:
         trial = study.ask()
         return [trial.suggest_float(name, 0, 1) for name in names]
 
@@ -96,20 +114,54 @@ def ax(U: Tensor, Y: Tensor, seed: int) -> Ask:
         index = client.attach_trial(parameters=dict(zip(names, row, strict=True)))
         client.complete_trial(trial_index=index, raw_data={"cost": cost})
 
-    def ask() -> object:
+    def ask() -> list[float]:
         found = client.get_next_trials(max_trials=1)
-        (run,) = client._experiment.trials[max(found)].generator_runs
+        ((index, parameters),) = found.items()
+        (run,) = client._experiment.trials[index].generator_runs
         assert run._generator_key != "Sobol", "Ax did not use its model"
-        return found
+        return [float(parameters[name]) for name in names]
+
+    return ask
+
+
+def vizier(U: Tensor, Y: Tensor, seed: int) -> Ask:
+    """Its default, the GP bandit."""
+    import jax  # noqa: PLC0415
+    from vizier import pyvizier as library  # noqa: PLC0415
+    from vizier.algorithms import core  # noqa: PLC0415
+    from vizier.algorithms.designers.gp_ucb_pe import VizierGPUCBPEBandit  # noqa: PLC0415
+
+    jax.config.update("jax_enable_x64", True)  # noqa: FBT003 - its way
+    names = [f"u{index}" for index in range(U.shape[1])]
+    problem = library.ProblemStatement()
+    for name in names:
+        problem.search_space.root.add_float_param(name, 0.0, 1.0)
+    problem.metric_information.append(library.MetricInformation(name="cost", goal=library.ObjectiveMetricGoal.MINIMIZE))
+    designer = VizierGPUCBPEBandit(problem, rng=jax.random.PRNGKey(seed))
+    trials = [
+        library.Trial(id=number, parameters=dict(zip(names, row, strict=True))).complete(
+            library.Measurement(metrics={"cost": cost})
+        )
+        for number, (row, cost) in enumerate(zip(U.tolist(), Y.tolist(), strict=True), start=1)
+    ]
+    designer.update(core.CompletedTrials(trials), core.ActiveTrials())
+
+    def ask() -> list[float]:
+        (found,) = designer.suggest(count=1)
+        return [float(found.parameters.get_value(name)) for name in names]
 
     return ask
 
 
 PEERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"botorch": botorch, "optuna": optuna, "ax": ax}
+"""With a Gaussian process and expected improvement, as we have."""
+
+OTHERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"optuna_tpe": optuna_tpe, "vizier": vizier}
+"""With something else."""
 
 
 def installed() -> list[str]:
-    """Names of the peers that can be imported."""
+    """Names of the peers with expected improvement that can be imported."""
     return [name for name in PEERS if find_spec(name)]
 
 

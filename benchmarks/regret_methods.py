@@ -1,0 +1,160 @@
+"""Methods whose regret is compared: ours, our engine with other kernels, and what people would use instead.
+
+All get the same first points. A method that knows no manifolds searches a box of numbers, see ``charts``: its
+proposals are brought back to the domain, and it is told the cost of where they then are.
+
+==========================  ===========================================================================================
+``geodrome``                as the service has it by default: Matérn kernel of the space, nu = 2.5
+``geodrome_se``             the squared exponential (heat) kernel of the space
+``geodrome_learned``        nu learned from the costs
+``geodrome_geodesic_se``    exp of squared geodesic distances, which is not positive definite on all spaces
+``geodrome_euclidean``      Matérn kernel of the numbers that points are written with; searched on the manifold
+``geodrome_cholesky``       SPD: the same of Cholesky factors
+``geodrome_eigen``          SPD: a product of kernels of eigenvalues and of eigenvectors
+``botorch_ambient``         SingleTaskGP and log EI on the numbers that points are written with
+``botorch``                 the same on a parametrization, as are all that follow
+``optuna``                  GPSampler
+``optuna_tpe``              TPESampler
+``ax``                      the client with its usual strategy
+``vizier``                  the GP bandit that is its default
+``cma_es``                  pycma from the best of the first points, a quarter of the box wide
+``random``                  uniform in the domain
+==========================  ===========================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ask_peers
+import charts
+import numpy as np
+import torch
+from geodrome_core import History, Problem, suggest
+from geodrome_core.engine import suggestion_seed
+from problems import SPECS, CostFunction
+from torch import Tensor
+
+INITIAL = ask_peers.INITIAL
+"""Random points that each method begins with."""
+
+CMA_WIDTH = 0.25
+"""Standard deviation of the first generation of CMA-ES, of a side of the box."""
+
+SPD = tuple(name for name, spec in SPECS.items() if spec["type"] == "spd")
+
+Next = Callable[[Tensor, Tensor], Tensor]
+"""From the (n, d) points and (n,) costs so far to the (d,) row of the next point."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method.
+
+    Attributes:
+        begin: Begins a run on a cost function with a seed.
+        package: Whose version counts, besides ours.
+        spaces: Where it can be used; empty for everywhere.
+    """
+
+    begin: Callable[[CostFunction, int], Next]
+    package: str | None = None
+    spaces: tuple[str, ...] = ()
+
+
+def first_points(function: CostFunction, seed: int) -> Tensor:
+    """(INITIAL, d) random points of the domain, the same for all methods."""
+    manifold = function.space.manifold
+    return manifold.clamp(manifold.random(INITIAL, torch.Generator().manual_seed(seed)))
+
+
+def engine(**options: Any) -> Callable[[CostFunction, int], Next]:
+    """Ours, as the service runs it: each fit begins where that of the trial before ended."""
+
+    def begin(function: CostFunction, seed: int) -> Next:
+        space = function.space
+        problem, none = Problem(space, initial_size=INITIAL, **options), space.rows([])
+        start: dict[str, Any] | None = None
+
+        def ask(X: Tensor, Y: Tensor) -> Tensor:
+            nonlocal start
+            number = len(X) + 1
+            (found,) = suggest(
+                problem, History(X, Y, none, none, none), 1, seed=suggestion_seed(seed, number), start=start
+            )
+            start = dict(found.hyperparameters) or start
+            return space.rows([found.point])[0]
+
+        return ask
+
+    return begin
+
+
+def in_box(kind: charts.Kind, peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[..., Next]:
+    """A peer of ``ask_peers``, made anew for every ask."""
+
+    def begin(function: CostFunction, seed: int) -> Next:
+        chart = charts.chart(function.space, kind)
+
+        def ask(X: Tensor, Y: Tensor) -> Tensor:
+            found = peer(chart.numbers(X), Y, suggestion_seed(seed, len(X) + 1))()
+            return chart.rows(torch.tensor([found], dtype=torch.float64))[0]
+
+        return ask
+
+    return begin
+
+
+def cma_es(function: CostFunction, seed: int) -> Next:
+    """Generation after generation; one that has converged begins again at the best point."""
+    import cma  # noqa: PLC0415 - a peer is imported where it is used
+
+    chart = charts.chart(function.space, "parametrized")
+    strategy: Any = None
+    proposed: list[Any] = []
+
+    def ask(X: Tensor, Y: Tensor) -> Tensor:
+        nonlocal strategy, proposed
+        if strategy is not None and len(proposed) == strategy.popsize:
+            strategy.tell(proposed, Y[-len(proposed) :].tolist())
+            proposed = []
+        if strategy is None or (not proposed and strategy.stop()):
+            best = chart.numbers(X[Y.argmin()][None])[0].tolist()
+            options = {"bounds": [0, 1], "seed": suggestion_seed(seed, len(X)) % 2**31 + 1, "verbose": -9}
+            strategy = cma.CMAEvolutionStrategy(best, CMA_WIDTH, options)
+        if not proposed:
+            waiting.extend(strategy.ask())
+        proposed.append(waiting.pop(0))
+        return chart.rows(torch.as_tensor(np.array(proposed[-1]))[None])[0]
+
+    waiting: list[Any] = []
+    return ask
+
+
+def uniform(function: CostFunction, seed: int) -> Next:
+    """Uniform in the domain."""
+    manifold = function.space.manifold
+    generator = torch.Generator().manual_seed(suggestion_seed(seed, 0))
+    return lambda *_: manifold.clamp(manifold.random(1, generator))[0]
+
+
+METHODS: dict[str, Method] = {
+    "geodrome": Method(engine()),
+    "geodrome_se": Method(engine(nu=math.inf)),
+    "geodrome_learned": Method(engine(nu=None)),
+    "geodrome_geodesic_se": Method(engine(kernel="geodesic_se", nu=math.inf)),
+    "geodrome_euclidean": Method(engine(kernel="euclidean_matern")),
+    "geodrome_cholesky": Method(engine(kernel="cholesky_matern"), spaces=SPD),
+    "geodrome_eigen": Method(engine(kernel="eigen_product"), spaces=SPD),
+    "botorch_ambient": Method(in_box("ambient", ask_peers.botorch), "botorch"),
+    "botorch": Method(in_box("parametrized", ask_peers.botorch), "botorch"),
+    "optuna": Method(in_box("parametrized", ask_peers.optuna), "optuna"),
+    "optuna_tpe": Method(in_box("parametrized", ask_peers.optuna_tpe), "optuna"),
+    "ax": Method(in_box("parametrized", ask_peers.ax), "ax-platform"),
+    "vizier": Method(in_box("parametrized", ask_peers.vizier), "google-vizier"),
+    "cma_es": Method(cma_es, "cma"),
+    "random": Method(uniform),
+}
