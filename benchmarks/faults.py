@@ -95,6 +95,8 @@ def run(kind: str, tells: int, pause_s: tuple[float, float], chance: random.Rand
         acknowledged = [one for _ in robots for one in results.get()]
         for robot in robots:
             robot.join()
+        if gave_up := [robot.name for robot in robots if robot.exitcode]:
+            raise RuntimeError(f"{', '.join(gave_up)} gave up; what went wrong is printed above")
         row = {
             "method": "geodrome",
             "database": kind,
@@ -113,13 +115,15 @@ def work(url: str, study_name: str, index: int, stopping: Event, results: Any) -
     study = geodrome.Client(url, timeout_s=PATIENCE_S).study(study_name)
     logging.getLogger("geodrome").setLevel(logging.ERROR)  # that it tries again is no news here
     told: list[Told] = []
-    while not stopping.is_set():
-        trial = study.ask(worker=f"robot-{index}")
-        cost = len(told) + index / 1000 + random.random() / 1e6
-        with suppress(geodrome.OutcomeConflict):  # the lease ended while everything was down, and another told
-            trial.tell(cost=cost)
-            told.append((study_name, trial.number, cost))
-    results.put(told)
+    try:
+        while not stopping.is_set():
+            trial = study.ask(worker=f"robot-{index}")
+            cost = len(told) + index / 1000 + random.random() / 1e6
+            with suppress(geodrome.OutcomeConflict):  # the lease ended while everything was down, and another told
+                trial.tell(cost=cost)
+                told.append((study_name, trial.number, cost))
+    finally:  # also of a robot that gave up: whoever counts waits for it
+        results.put(told)
 
 
 def kill_on(

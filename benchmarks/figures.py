@@ -1,0 +1,232 @@
+"""Figures and tables of regret, from what ``regret.py`` has written, for the documentation.
+
+    python benchmarks/figures.py [--results DIRECTORY] [--docs DIRECTORY] [--seeds FROM:TO]
+
+For each space one picture: for each function the median and the quartiles of log10 regret by evaluation, and beside
+them how it is spread at the end. ``regret.md`` holds the medians at the end, and for each other method the p value of
+Wilcoxon's signed-rank test against ours, paired by seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from regret import RESULTS, VERSIONS, numbers, read
+from regret_methods import INITIAL, METHODS
+from scipy.stats import wilcoxon
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+LEAST = 1e-12
+"""Regrets below it are rounding."""
+
+OURS = "geodrome"
+
+PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "vizier", "cma_es", "random")
+"""Methods that are not our engine's."""
+
+LABELS = {"sphere3": "S³", "sphere5": "S⁵", "rotation3": "SO(3)", "spd2": "SPD(2)", "spd3": "SPD(3)",
+    "hyperbolic3": "H³", "torus7": "T⁷", "pose": "R³ × SO(3)"}  # fmt: skip
+
+COLOURS = {"geodrome": "#000000", "geodrome_learned": "#7f7f7f", "geodrome_euclidean": "#cc79a7",
+    "botorch_ambient": "#0072b2", "botorch": "#56b4e9", "optuna": "#d55e00", "ax": "#009e73", "cma_es": "#e69f00",
+    "random": "#b3b3b3"}  # fmt: skip
+"""Of the methods that are drawn, told apart by the colour-blind (Okabe and Ito); tables hold them all."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All methods on one function.
+
+    Attributes:
+        space, function: Which.
+        regrets: Of each method by seed, (n,) regrets by evaluation.
+    """
+
+    space: str
+    function: str
+    regrets: Mapping[str, Mapping[int, np.ndarray]]
+
+    def finals(self, method: str) -> dict[int, float]:
+        """log10 regret at the end by seed."""
+        return {seed: float(curve[-1]) for seed, curve in self.regrets.get(method, {}).items()}
+
+    def median(self, method: str) -> float | None:
+        """Of log10 regret at the end; None without runs."""
+        finals = self.finals(method)
+        return statistics.median(finals.values()) if finals else None
+
+    def p_value(self, method: str) -> float | None:
+        """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal."""
+        ours, others = self.finals(OURS), self.finals(method)
+        differences = [others[seed] - ours[seed] for seed in sorted(ours.keys() & others.keys())]
+        if not any(differences):
+            return None
+        return float(wilcoxon(differences, zero_method="zsplit").pvalue)
+
+
+def main() -> None:
+    """Draw and write."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIRECTORY")
+    parser.add_argument("--docs", type=Path, default=DOCS, metavar="DIRECTORY")
+    parser.add_argument("--seeds", type=numbers, metavar="FROM:TO", help="all, if not given")
+    arguments = parser.parse_args()
+    cells = list(cells_of(arguments.results, arguments.seeds))
+    mpl.use("svg")
+    images = arguments.docs / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    for space in dict.fromkeys(cell.space for cell in cells):
+        draw([cell for cell in cells if cell.space == space], images / f"regret-{space}.svg")
+    (arguments.docs / "regret.md").write_text(page(cells, arguments.results), encoding="utf-8")
+
+
+def cells_of(directory: Path, seeds: range | None) -> Iterator[Cell]:
+    """Everything that was measured, in the order of the methods' and functions' first runs."""
+    found: dict[tuple[str, str], dict[str, dict[int, np.ndarray]]] = defaultdict(lambda: defaultdict(dict))
+    for method in METHODS:
+        for run, rows in read(directory, method).items():
+            if seeds is None or run.seed in seeds:
+                curve = np.log10(np.maximum([float(row["regret"]) for row in rows], LEAST))
+                found[run.space, run.function][method][run.seed] = curve
+    for (space, function), regrets in sorted(found.items(), key=lambda item: [*LABELS].index(item[0][0])):
+        if OURS in regrets:
+            yield Cell(space, function, regrets)
+
+
+def draw(cells: Sequence[Cell], path: Path) -> None:
+    """One picture of a space."""
+    figure, axes = plt.subplots(
+        len(cells), 2, figsize=(9, 3.2 * len(cells)), width_ratios=(3, 2), squeeze=False, layout="constrained"
+    )
+    for cell, (left, right) in zip(cells, axes, strict=True):
+        methods = [method for method in COLOURS if cell.regrets.get(method)]
+        left.set_title(f"{cell.function} on {LABELS[cell.space]}", loc="left")
+        for method in methods:
+            add_curve(left, method, list(cell.regrets[method].values()))
+        left.axvline(INITIAL, color="#d0d0d0", linewidth=0.8, zorder=0)
+        left.set(xlabel="evaluation", ylabel="log10 regret")
+        add_boxes(right, {method: list(cell.finals(method).values()) for method in methods})
+    axes[0, 0].legend(fontsize="x-small", frameon=False, ncols=2)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def add_curve(axes: Axes, method: str, curves: Sequence[np.ndarray]) -> None:
+    """Median and quartiles of a method."""
+    count = min(map(len, curves))
+    low, middle, high = np.quantile([curve[:count] for curve in curves], (0.25, 0.5, 0.75), axis=0)
+    at = np.arange(1, count + 1)
+    axes.fill_between(at, low, high, color=COLOURS[method], alpha=0.12, linewidth=0)
+    axes.plot(at, middle, color=COLOURS[method], linewidth=2 if method == OURS else 1, label=method)
+
+
+def add_boxes(axes: Axes, finals: Mapping[str, Sequence[float]]) -> None:
+    """How regrets are spread at the end."""
+    boxes = axes.boxplot(
+        list(finals.values()), orientation="horizontal", tick_labels=list(finals), patch_artist=True,
+        medianprops={"color": "white"}, flierprops={"markersize": 3},
+    )  # fmt: skip
+    for box, method in zip(boxes["boxes"], finals, strict=True):
+        box.set(facecolor=COLOURS[method], edgecolor=COLOURS[method])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", labelsize="x-small")
+    axes.set_xlabel("log10 regret at the end")
+
+
+def page(cells: Sequence[Cell], directory: Path) -> str:
+    """The page of the documentation."""
+    lines = ["# Regret, measured", "", *introduction(cells), "", "## Where we stand", "", *standing(cells)]
+    for space in dict.fromkeys(cell.space for cell in cells):
+        of_it = [cell for cell in cells if cell.space == space]
+        lines += ["", f"## {LABELS[space]}", "", f"![Regret on {LABELS[space]}](images/regret-{space}.svg)", ""]
+        lines += table(of_it)
+    lines += ["", "## Versions", "", *versions(directory)]
+    return "\n".join(lines) + "\n"
+
+
+def introduction(cells: Sequence[Cell]) -> list[str]:
+    """What the numbers are."""
+    counts = {len(curves) for cell in cells for curves in cell.regrets.values()}
+    lengths = {len(curve) for cell in cells for curves in cell.regrets.values() for curve in curves.values()}
+    return [
+        "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
+        "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
+        "",
+        f"Numbers are medians of log10 regret (best cost less the optimum) after {among(lengths)} evaluations, over",
+        f"{among(counts)} seeds: lower is better, by 1 is ten times nearer. All methods begin with the same {INITIAL}",
+        "random points. *p* is Wilcoxon's, of the difference to Geodrome by seeds.",
+        "",
+        "```bash",
+        "python benchmarks/regret.py",
+        "python benchmarks/figures.py",
+        "```",
+    ]
+
+
+def among(values: set[int]) -> str:
+    """A number, or from which to which."""
+    return f"{min(values)}" if len(values) == 1 else f"{min(values)} to {max(values)}"
+
+
+def standing(cells: Sequence[Cell]) -> list[str]:
+    """Ours beside the best of the others, cell by cell, and in all."""
+    lines = ["| space | function | Geodrome | best other | its name | difference |", "|---|---|---|---|---|---|"]
+    differences = []
+    for cell in cells:
+        others = {peer: median for peer in PEERS if (median := cell.median(peer)) is not None}
+        ours = cell.median(OURS)
+        if not others or ours is None:
+            continue
+        best = min(others, key=others.__getitem__)
+        differences.append(ours - others[best])
+        lines.append(
+            f"| {LABELS[cell.space]} | {cell.function} | {ours:.2f} | {others[best]:.2f} | {best} "
+            f"| {differences[-1]:+.2f} |"
+        )
+    if differences:
+        good = sum(difference <= 0 for difference in differences)
+        lines += ["", f"At or below the best other in {good} of {len(differences)}; at worst {max(differences):+.2f}."]
+    return lines
+
+
+def table(cells: Sequence[Cell]) -> list[str]:
+    """Medians and p values of all methods on a space."""
+    methods = [method for method in METHODS if any(cell.regrets.get(method) for cell in cells)]
+    lines = [
+        "| method | " + " | ".join(f"{cell.function} | p" for cell in cells) + " |",
+        "|---" * (1 + 2 * len(cells)) + "|",
+    ]
+    for method in methods:
+        entries = []
+        for cell in cells:
+            median, p = cell.median(method), cell.p_value(method) if method != OURS else None
+            entries += ["" if median is None else f"{median:.2f}", "" if p is None else f"{p:.3f}"]
+        lines.append(f"| {method} | " + " | ".join(entries) + " |")
+    return lines
+
+
+def versions(directory: Path) -> list[str]:
+    """With which versions each method was last run."""
+    last: dict[str, str] = {}
+    with (directory / VERSIONS).open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            last[row["method"]] = f"{row['packages']}; Python {row['python']} on {row['machine']}"
+    by_text: dict[str, list[str]] = defaultdict(list)
+    for method, text in last.items():
+        by_text[text].append(method)
+    return [f"- {', '.join(methods)}: {text}" for text, methods in by_text.items()]
+
+
+if __name__ == "__main__":
+    main()
