@@ -24,5 +24,5 @@ def apart(subject: Subject) -> go.Figure:
                 "line": {"width": 1, "color": subject.shades.faint}},
         text=subject.hovers(some), hoverinfo="text",
     )  # fmt: skip
-    figure.update_xaxes(title_text=with_unit(f"geodesic distance from {name}", unit(subject.spec)), rangemode="tozero")
+    figure.update_xaxes(title_text=with_unit(f"distance from {name}", unit(subject.spec)), rangemode="tozero")
     return figure.update_yaxes(title_text=subject.cost_title)

@@ -16,7 +16,7 @@ from geodrome.figures.coordinates import HALF_TURN
 from geodrome.figures.curves import add_curve, readable
 from geodrome.figures.style import OKABE_ITO, above, finite, in_space, numbers, said_by_model, with_unit
 from geodrome.figures.subject import Subject, add_points
-from geodrome.spaces import Torus
+from geodrome.spaces import Joints, Torus
 
 Array = NDArray[np.float64]
 
@@ -45,10 +45,11 @@ def plane(subject: Subject) -> go.Figure:
 
 
 def space(subject: Subject) -> go.Figure:
-    """Vectors of three numbers as points of space."""
+    """Vectors of three numbers as points of space; angles of joints have no x, y and z."""
     figure = subject.blank("points")
     add_points(figure, subject, lambda points: points)
-    axes = {f"{name}axis": _scene_axis(subject, name) for name in "xyz"}
+    names = ("[0]", "[1]", "[2]") if isinstance(subject.spec, Joints) else "xyz"
+    axes = {f"{axis}axis": _scene_axis(subject, name) for axis, name in zip("xyz", names, strict=True)}
     return in_space(figure.update_layout(scene={"aspectmode": "cube", **axes}))
 
 

@@ -287,4 +287,19 @@ def test_distances_are_counted_from_the_recommended_point(record, trial):
     figure = manifold_views(record(SPACES["sphere2"]), trials, views)["distances"]
 
     assert figure.data[0].x == pytest.approx((math.pi / 2, math.pi))
-    assert figure.layout.xaxis.title.text == "geodesic distance from the recommended point, rad"
+    assert figure.layout.xaxis.title.text == "distance from the recommended point, rad"
+
+
+@pytest.mark.parametrize(
+    ("space", "titles"),
+    [
+        ({"type": "joints", "bounds": [[-2.9, 2.9]] * 3}, ["[0], rad", "[1], rad", "[2], rad"]),
+        ({"type": "euclidean", "dim": 3, "bounds": [[-1, 1]] * 3, "unit": "m"}, ["x, m", "y, m", "z, m"]),
+    ],
+    ids=["joints", "position"],
+)
+def test_three_numbers_are_named_as_what_they_are(record, trial, space, titles):
+    figure = manifold_views(record(space), [trial(1, 1.0, point=[0.1, 0.2, 0.3])])["space"]
+
+    axes = figure.layout.scene
+    assert [axis.title.text for axis in (axes.xaxis, axes.yaxis, axes.zaxis)] == titles
