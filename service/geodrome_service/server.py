@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 import sys
@@ -41,6 +42,10 @@ class Server(uvicorn.Server):
         """Starts listening, and says so in one line that other programs wait for."""
         await super().startup(sockets)
         if self.started:
+            # What is there by now stays. To look through all of it for garbage, again and again, would hold up those
+            # who then have a request here for a quarter of a second.
+            gc.collect()
+            gc.freeze()
             host, port, *_ = self.servers[0].sockets[0].getsockname()
             # The line is this command's output; a program that started it reads the port from it.
             print(f"Geodrome listens on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)  # noqa: T201

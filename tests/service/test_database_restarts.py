@@ -62,6 +62,9 @@ def test_asks_and_tells_are_unavailable_meanwhile_and_go_on_afterwards(start_ser
         assert http.post(f"/v1/studies/a/trials/{number}/tell", json={"cost": 1}).status_code == 200
         assert http.post("/v1/studies/a/ask", json={}).status_code == 200
     server.stop()
+    logged = server.log.read_text().splitlines()
+    assert any("the database does not answer" in line for line in logged)
+    assert max(map(len, logged)) < 1000  # each request adds a line, and what is known of it is no reason for more
 
 
 def test_the_sdk_waits_until_the_database_is_back(start_server, url, tmp_path):

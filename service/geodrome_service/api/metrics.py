@@ -20,7 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from geodrome_service.api.problems import responses
 from geodrome_service.store import counting, noting, suggesting
-from geodrome_service.store.database import Database
+from geodrome_service.store.database import Database, cause
 from geodrome_service.store.noting import Happening
 
 router = APIRouter(tags=["service"])
@@ -124,7 +124,7 @@ class Queues(Collector):
                 queued, running = counting.totals(session)
                 waiting = suggesting.number_waiting(session, now=datetime.now(UTC))
         except (DBAPIError, PoolTimeoutError) as error:
-            log.warning("the queues cannot be read for the metrics: %s", error)
+            log.warning("the queues cannot be read for the metrics: %s", cause(error))
             return
         families = self._families()
         families["trials"].add_metric(["queued"], queued)

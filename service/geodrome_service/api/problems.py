@@ -13,13 +13,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from geodrome.errors import DatabaseUnavailable, InternalError, InvalidRequest, Problem, RateLimited, Unauthorized
 from pydantic import BaseModel
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from geodrome_service.api import faults, rules
 from geodrome_service.api.request_ids import request_id_of
+from geodrome_service.store.database import ABSENT, cause
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
@@ -99,7 +98,7 @@ def install(app: FastAPI, answering: Answering) -> None:
     app.add_exception_handler(Problem, partial(_on_problem, answering))
     app.add_exception_handler(RequestValidationError, partial(_on_invalid, answering))
     app.add_exception_handler(HTTPException, partial(_on_http, answering))
-    for absent in (OperationalError, InterfaceError, PoolTimeoutError):
+    for absent in ABSENT:
         app.add_exception_handler(absent, partial(_on_database, answering))
 
 
@@ -164,7 +163,7 @@ def _on_http(answering: Answering, request: Request, error: Exception) -> Respon
 
 
 def _on_database(answering: Answering, request: Request, error: Exception) -> Response:
-    log.error("request %s: the database does not answer", request_id_of(request.scope), exc_info=error)
+    log.error("request %s: the database does not answer: %s", request_id_of(request.scope), cause(error))
     # A connection may break while a transaction is committed: then nobody knows, but the key tells the repeat.
     detail = "the database does not answer now; repeat the request, with the same Idempotency-Key if it had one"
     return answering(request, DatabaseUnavailable(detail))

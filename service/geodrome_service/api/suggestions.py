@@ -35,7 +35,7 @@ from geodrome_service.api.questions import question
 from geodrome_service.compute.pool import Pool
 from geodrome_service.compute.questions import Question, Suggestion
 from geodrome_service.store import counting, history, queueing, studies, suggesting
-from geodrome_service.store.database import Database
+from geodrome_service.store.database import ABSENT, Database, cause
 from geodrome_service.store.tables import Study
 
 # Robots that start together ask within milliseconds of each other; a fit takes longer than this in any case.
@@ -159,7 +159,7 @@ class Suggestions:
             try:
                 await self._in_transaction(lambda tx: _take(tx, study_serial, self._holder))
             except (DBAPIError, PoolTimeoutError) as error:
-                log.warning("a suggest lease could not be extended now: %s", error)
+                log.warning("a suggest lease could not be extended now: %s", cause(error))
 
     async def _in_transaction(self, work: Callable[[Session], object]) -> None:
         await run_in_threadpool(in_transaction, self._database, work)
@@ -269,5 +269,7 @@ def _log_failure(task: asyncio.Task[None]) -> None:
     error = None if task.cancelled() else task.exception()
     if isinstance(error, ComputeUnavailable):
         log.warning("a suggestion could not be computed: %s", error.detail)
+    elif isinstance(error, ABSENT):
+        log.warning("a suggestion could not be computed: the database does not answer: %s", cause(error))
     elif error is not None:
         log.error("a suggestion could not be computed", exc_info=error)

@@ -10,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import URL, Connection, make_url, select
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import sessionmaker
 
@@ -25,6 +25,15 @@ VERSION_TABLE = "geodrome_alembic_version"
 """Our own, so that other programs may keep theirs in the same database."""
 
 BACKENDS = {"sqlite": sqlite.engines, "postgresql": postgresql.engines}
+
+
+ABSENT = (OperationalError, InterfaceError, PoolTimeoutError)
+"""What a database that is away is known by."""
+
+
+def cause(error: Exception) -> str:
+    """What the driver said, without the statement and its parameters, in one line."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())
 
 
 class CannotOpen(Exception):
