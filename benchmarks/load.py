@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice, product
 from multiprocessing.synchronize import Barrier
+from threading import BrokenBarrierError
 from typing import Any
 
 import bare
@@ -80,8 +81,14 @@ def measured(kind: str, trials: list[int], clients: list[int], seconds: float) -
         if method == "bare" and (kind, count) != (servers.DATABASES[0], trials[0]):
             continue  # it has no database and no trials
         for number in clients:
-            with servers.empty_database(kind) as database, prepare(database, count) as connect:
-                times = run(connect, number, seconds)
+            try:
+                with servers.empty_database(kind) as database, prepare(database, count) as connect:
+                    times = run(connect, number, seconds)
+            except CannotBegin as error:
+                if method == "geodrome":
+                    raise
+                print(f"{method} on {kind} is left out with {number} clients: {error}", flush=True)
+                continue
             row = {
                 "method": method,
                 "database": kind,
@@ -187,24 +194,42 @@ def cost(numbers: list[float]) -> float:
     return sum(number**2 for number in numbers)
 
 
+class CannotBegin(Exception):
+    """A client got no connection; a database has not enough of them for everybody."""
+
+
 def run(connect: Callable[[], Pair], clients: int, seconds: float) -> list[float]:
-    """Seconds that each pair took which ended in time, of so many processes that begin together."""
+    """Seconds that each pair took which ended in time, of so many processes that begin together.
+
+    Raises:
+        CannotBegin: One of them failed before.
+    """
     barrier = PROCESSES.Barrier(clients)
     results: Any = PROCESSES.Queue()
     processes = [PROCESSES.Process(target=work, args=(connect, barrier, seconds, results)) for _ in range(clients)]
     for process in processes:
         process.start()
-    times = [taken for _ in processes for taken in results.get()]
+    outcomes = [results.get() for _ in processes]
     for process in processes:
         process.join()
-    return times
+    if errors := [outcome for outcome in outcomes if isinstance(outcome, str)]:
+        raise CannotBegin(errors[0])
+    return [taken for outcome in outcomes for taken in outcome]
 
 
 def work(connect: Callable[[], Pair], barrier: Barrier, seconds: float, results: Any) -> None:
     """One client: a pair that does not count, and then as many as there is time for."""
-    pair = connect()
-    pair()
-    barrier.wait()
+    try:
+        pair = connect()
+        pair()
+        barrier.wait()
+    except BrokenBarrierError:  # another one failed
+        results.put([])
+        return
+    except Exception as error:  # noqa: BLE001 - whatever the peer's database says
+        results.put(str(error).partition("\n")[0])
+        barrier.abort()
+        return
     times: list[float] = []
     begin = now = time.monotonic()
     while now < begin + seconds:
