@@ -1,0 +1,76 @@
+"""Figures and tables of regret say what was measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import figures
+import numpy as np
+import pytest
+import regret
+from regret_runs import Run
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "figures.py"
+
+
+def run_of(method: str, seed: int, regrets: list[float], function: str = "ackley") -> list[dict[str, object]]:
+    """Rows of a run with these regrets, on a function whose optimum is 0."""
+    return [
+        {
+            "method": method, "space": "sphere3", "function": function, "seed": seed, "evaluation": number,
+            "cost": value, "best": value, "regret": value, "ask_cpu_s": "0.1",
+        }
+        for number, value in enumerate(regrets, start=1)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """Ours ends ten times nearer than random search, for each of eight seeds."""
+    directory = tmp_path / "results"
+    for seed in range(8):
+        end = 10.0 ** -(seed / 4 + 1)
+        regret.append(directory, "geodrome", run_of("geodrome", seed, [1.0, 0.5, end]))
+        regret.append(directory, "random", run_of("random", seed, [1.0, 0.7, 10 * end]))
+    regret.append(directory, "geodrome", run_of("geodrome", 0, [1.0, 0.5, 0.0], function="levy"))
+    regret.note_versions(directory, ["geodrome", "random"])
+    return directory
+
+
+def test_the_page_has_medians_and_the_test_against_ours(measured, tmp_path):
+    docs = tmp_path / "docs"
+
+    subprocess.run([sys.executable, SCRIPT, "--results", measured, "--docs", docs], check=True, timeout=300)
+
+    page = (docs / "regret.md").read_text()
+    assert "| S³ | ackley | -1.88 | -0.88 | random | -1.00 |" in page
+    assert "At or below the best other in 1 of 1; at worst -1.00." in page
+    # Eight differences of one sign: 2 / 2^8. Levy's function was not run with the other method.
+    assert "| random | -0.88 | 0.008 |  |  |" in page
+    assert "after 3 evaluations" in page
+    assert "- geodrome, random: geodrome " in page
+    assert (docs / "images" / "regret-sphere3.svg").read_text().startswith("<?xml")
+
+
+def test_regrets_below_rounding_are_one(measured):
+    cells = {cell.function: cell for cell in figures.cells_of(measured, None)}
+
+    assert cells["levy"].median("geodrome") == pytest.approx(np.log10(figures.LEAST))
+
+
+def test_seeds_that_were_held_out_are_told_apart(measured):
+    [cell] = [cell for cell in figures.cells_of(measured, range(4, 8)) if cell.function == "ackley"]
+
+    assert set(cell.finals("geodrome")) == {4, 5, 6, 7}
+
+
+def test_a_method_that_is_ours_everywhere_has_no_p_value(measured):
+    [cell] = [cell for cell in figures.cells_of(measured, None) if cell.function == "ackley"]
+    same = figures.Cell(
+        cell.space, cell.function, {"geodrome": cell.regrets["geodrome"], "random": cell.regrets["geodrome"]}
+    )
+
+    assert same.p_value("random") is None
+    assert Run("geodrome", "sphere3", "ackley", 0) in regret.completed(measured, ["geodrome"], 3)
