@@ -33,7 +33,7 @@ import problems
 import report
 from distributed import Client, LocalCluster, as_completed
 from regret_methods import METHODS
-from regret_runs import Run, rows_of
+from regret_runs import Run, in_worker
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -122,7 +122,7 @@ def results(
     client: Client, runs: Sequence[Run], evaluations: int
 ) -> Iterator[tuple[Run, list[dict[str, Any]] | Exception]]:
     """Each run with its rows, or with what went wrong, as they come."""
-    futures = {client.submit(rows_of, run, evaluations, pure=False, retries=0): run for run in runs}
+    futures = {client.submit(in_worker, run, evaluations, pure=False, retries=0): run for run in runs}
     for future in as_completed(futures):
         run = futures.pop(future)
         yield run, future.exception() or future.result()

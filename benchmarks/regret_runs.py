@@ -23,10 +23,15 @@ class Run:
     seed: int
 
 
-def rows_of(run: Run, evaluations: int) -> list[dict[str, Any]]:
-    """Makes one run."""
+def in_worker(run: Run, evaluations: int) -> list[dict[str, Any]]:
+    """Makes one run in a process that does nothing else: on one thread, and peers keep quiet."""
     report.use_one_thread()
     ask_peers.make_quiet()
+    return rows_of(run, evaluations)
+
+
+def rows_of(run: Run, evaluations: int) -> list[dict[str, Any]]:
+    """Makes one run."""
     function = problems.cost_function(run.space, run.function)
     ask = METHODS[run.method].begin(function, run.seed)
     X = first_points(function, run.seed)
