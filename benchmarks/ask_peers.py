@@ -124,39 +124,10 @@ def ax(U: Tensor, Y: Tensor, seed: int) -> Ask:
     return ask
 
 
-def vizier(U: Tensor, Y: Tensor, seed: int) -> Ask:
-    """Its default, the GP bandit."""
-    import jax  # noqa: PLC0415
-    from vizier import pyvizier as library  # noqa: PLC0415
-    from vizier.algorithms import core  # noqa: PLC0415
-    from vizier.algorithms.designers.gp_ucb_pe import VizierGPUCBPEBandit  # noqa: PLC0415
-
-    jax.config.update("jax_enable_x64", True)  # noqa: FBT003 - its way
-    names = [f"u{index}" for index in range(U.shape[1])]
-    problem = library.ProblemStatement()
-    for name in names:
-        problem.search_space.root.add_float_param(name, 0.0, 1.0)
-    problem.metric_information.append(library.MetricInformation(name="cost", goal=library.ObjectiveMetricGoal.MINIMIZE))
-    designer = VizierGPUCBPEBandit(problem, rng=jax.random.PRNGKey(seed))
-    trials = [
-        library.Trial(id=number, parameters=dict(zip(names, row, strict=True))).complete(
-            library.Measurement(metrics={"cost": cost})
-        )
-        for number, (row, cost) in enumerate(zip(U.tolist(), Y.tolist(), strict=True), start=1)
-    ]
-    designer.update(core.CompletedTrials(trials), core.ActiveTrials())
-
-    def ask() -> list[float]:
-        (found,) = designer.suggest(count=1)
-        return [float(found.parameters.get_value(name)) for name in names]
-
-    return ask
-
-
 PEERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"botorch": botorch, "optuna": optuna, "ax": ax}
 """With a Gaussian process and expected improvement, as we have."""
 
-OTHERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"optuna_tpe": optuna_tpe, "vizier": vizier}
+OTHERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"optuna_tpe": optuna_tpe}
 """With something else."""
 
 

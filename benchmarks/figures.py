@@ -32,7 +32,7 @@ LEAST = 1e-12
 
 OURS = "geodrome"
 
-PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "vizier", "cma_es", "random")
+PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "cma_es", "random")
 """Methods that are not our engine's."""
 
 LABELS = {"sphere3": "S³", "sphere5": "S⁵", "rotation3": "SO(3)", "spd2": "SPD(2)", "spd3": "SPD(3)",

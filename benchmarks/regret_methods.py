@@ -16,7 +16,6 @@ proposals are brought back to the domain, and it is told the cost of where they 
 ``optuna``                  GPSampler
 ``optuna_tpe``              TPESampler
 ``ax``                      the client with its usual strategy
-``vizier``                  the GP bandit that is its default
 ``cma_es``                  pycma from the best of the first points, a quarter of the box wide
 ``random``                  uniform in the domain
 ==========================  ===========================================================================================
@@ -154,7 +153,6 @@ METHODS: dict[str, Method] = {
     "optuna": Method(in_box("parametrized", ask_peers.optuna), "optuna"),
     "optuna_tpe": Method(in_box("parametrized", ask_peers.optuna_tpe), "optuna"),
     "ax": Method(in_box("parametrized", ask_peers.ax), "ax-platform"),
-    "vizier": Method(in_box("parametrized", ask_peers.vizier), "google-vizier"),
     "cma_es": Method(cma_es, "cma"),
     "random": Method(uniform),
 }
