@@ -20,10 +20,10 @@ from tests.service.histories import fill
 def test_the_service_answers_while_a_suggestion_is_computed(http, heavy_study, lab):
     lab.ask()
     path = f"/v1/studies/{heavy_study}"
-    assert http.post(f"{path}/ask", json={"count": 4, "wait_s": 0}).status_code == 202
+    assert http.post(f"{path}/ask", json={"count": 8, "wait_s": 0}).status_code == 202
 
     slowest = 0.0
-    for number in range(10):
+    for number in range(5):
         for method, address, body in (
             ("GET", "/healthz", None),
             ("GET", f"{path}/trials?limit=1", None),
@@ -36,8 +36,8 @@ def test_the_service_answers_while_a_suggestion_is_computed(http, heavy_study, l
 
     assert http.post(f"{path}/ask", json={"wait_s": 0}).status_code == 202, "it still computes"
     assert slowest < 1.0
-    trials = http.post(f"{path}/ask", json={"count": 4, "wait_s": 60}).json()["trials"]
-    assert [trial["origin"]["kind"] for trial in trials] == ["model"] * 4
+    trials = http.post(f"{path}/ask", json={"count": 8, "wait_s": 60}).json()["trials"]
+    assert [trial["origin"]["kind"] for trial in trials] == ["model"] * 8
 
 
 def test_a_worker_that_dies_costs_a_retry_and_no_trial(http, running_server, heavy_study):
