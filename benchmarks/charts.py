@@ -28,6 +28,7 @@ import torch
 from geodrome_core import Space
 from geodrome_core.geometry.hyperbolic import from_poincare, lifted, to_poincare
 from geodrome_core.geometry.manifold import Manifold
+from problems import specs_of_factors
 from scipy.spatial.transform import Rotation
 from torch import Tensor
 
@@ -63,6 +64,7 @@ class Chart:
     Attributes:
         manifold: Of the space.
         parts: The boxes of its factors, in their order.
+        columns: Where each factor stands in a row.
     """
 
     manifold: Manifold
@@ -98,11 +100,9 @@ def chart(space: Space, kind: Kind) -> Chart:
     Raises:
         ValueError: None is known for a factor.
     """
-    spec = space.spec
-    specs = dict(spec["factors"]) if spec["type"] == "product" else {"": spec}
-    columns = space.manifold.columns if spec["type"] == "product" else {"": slice(None)}
+    specs = specs_of_factors(space)
     parts = {name: part(specs[name], factor, kind) for name, factor in space.factors.items()}
-    return Chart(space.manifold, parts, columns)
+    return Chart(space.manifold, parts, space.manifold.columns)
 
 
 def part(spec: Mapping[str, Any], factor: Manifold, kind: Kind) -> Part:
@@ -155,16 +155,12 @@ class Entries(Box):
         return torch.where(is_zero, torch.ones_like(u), u)
 
 
-class Turns(Entries):
-    """Angles."""
+class Turns(Box):
+    """Angles from -pi to pi."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
-        self.low, self.high = math.pi * self.low, math.pi * self.high
-
-    def rows(self, u: Tensor) -> Tensor:
-        """As it is."""
-        return u
+        self.low, self.high = -math.pi * self.high, math.pi * self.high
 
 
 class Circles(Entries):

@@ -92,7 +92,7 @@ class CostFunction:
 
 def base_point(space: Space) -> Tensor:
     """(d,) row of the point at which coordinates are taken."""
-    return torch.cat([_base(spec, space.factors[name].width) for name, spec in _specs(space).items()])
+    return torch.cat([_base(spec, space.factors[name].width) for name, spec in specs_of_factors(space).items()])
 
 
 def coordinates(space: Space, X: Tensor, *, as_published: bool = False) -> Tensor:
@@ -103,7 +103,7 @@ def coordinates(space: Space, X: Tensor, *, as_published: bool = False) -> Tenso
     - SPD(n): the n (n + 1) / 2 entries of the logarithm on the diagonal, then on each one above it;
     - H^n: the spatial entries of the logarithm; ``as_published``, those of the point itself.
     """
-    base, columns, specs = base_point(space), space.manifold.columns, _specs(space)
+    base, columns, specs = base_point(space), space.manifold.columns, specs_of_factors(space)
     out = []
     for name, manifold in space.factors.items():
         x, at = X[:, columns[name]], base[columns[name]].expand(len(X), -1)
@@ -250,7 +250,7 @@ def _stretched(function: Function, factor: float) -> Function:
     return lambda z: function(factor * z)
 
 
-def _specs(space: Space) -> dict[str, dict[str, Any]]:
+def specs_of_factors(space: Space) -> dict[str, dict[str, Any]]:
     """The spec of each factor by its name, "" for a bare space."""
     return dict(space.spec["factors"]) if space.spec["type"] == "product" else {"": dict(space.spec)}
 

@@ -59,7 +59,7 @@ def main() -> int:
         for seed, space, function, method in itertools.product(
             arguments.seeds, arguments.spaces, arguments.functions, arguments.methods
         )
-        if space in (METHODS[method].spaces or problems.SPECS)
+        if space in (METHODS[method].spaces or problems.SPECS) and function in problems.names(space)
     ]
     there = completed(arguments.results, arguments.methods, arguments.evaluations)
     missing = [run for run in wanted if run not in there]
@@ -91,6 +91,9 @@ def parse() -> Any:
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that runs already")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIRECTORY", help="benchmarks/results")
     arguments = parser.parse_args()
+    known = sorted({function for space in problems.SPECS for function in problems.names(space)})
+    if unknown := [function for function in arguments.functions or () if function not in known]:
+        parser.error(f"there is no function {unknown[0]!r}; there are {', '.join(known)}")
     quick = arguments.quick
     arguments.spaces = arguments.spaces or (SPACES[:1] if quick else SPACES)
     arguments.functions = arguments.functions or (FUNCTIONS[:1] if quick else FUNCTIONS)

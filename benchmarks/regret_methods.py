@@ -113,23 +113,22 @@ def cma_es(function: CostFunction, seed: int) -> Next:
 
     chart = charts.chart(function.space, "parametrized")
     strategy: Any = None
-    proposed: list[Any] = []
+    generation: list[Any] = []
+    asked = 0
 
     def ask(X: Tensor, Y: Tensor) -> Tensor:
-        nonlocal strategy, proposed
-        if strategy is not None and len(proposed) == strategy.popsize:
-            strategy.tell(proposed, Y[-len(proposed) :].tolist())
-            proposed = []
-        if strategy is None or (not proposed and strategy.stop()):
-            best = chart.numbers(X[Y.argmin()][None])[0].tolist()
-            options = {"bounds": [0, 1], "seed": suggestion_seed(seed, len(X)) % 2**31 + 1, "verbose": -9}
-            strategy = cma.CMAEvolutionStrategy(best, CMA_WIDTH, options)
-        if not proposed:
-            waiting.extend(strategy.ask())
-        proposed.append(waiting.pop(0))
-        return chart.rows(torch.as_tensor(np.array(proposed[-1]))[None])[0]
+        nonlocal strategy, generation, asked
+        if asked == len(generation):
+            if generation:
+                strategy.tell(generation, Y[-asked:].tolist())
+            if strategy is None or strategy.stop():
+                best = chart.numbers(X[Y.argmin()][None])[0].tolist()
+                options = {"bounds": [0, 1], "seed": suggestion_seed(seed, len(X)) % 2**31 + 1, "verbose": -9}
+                strategy = cma.CMAEvolutionStrategy(best, CMA_WIDTH, options)
+            generation, asked = strategy.ask(), 0
+        asked += 1
+        return chart.rows(torch.as_tensor(np.array(generation[asked - 1]))[None])[0]
 
-    waiting: list[Any] = []
     return ask
 
 
