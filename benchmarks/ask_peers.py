@@ -56,7 +56,7 @@ def botorch(U: Tensor, Y: Tensor, seed: int) -> Ask:
         torch.manual_seed(seed)
         model = SingleTaskGP(U, -Y.unsqueeze(-1))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        acquisition = LogExpectedImprovement(model, best_f=model.outcome_transform(-Y.unsqueeze(-1))[0].max())
+        acquisition = LogExpectedImprovement(model, best_f=-Y.min())
         (found,), _ = optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=LOOKED_AT)
         return found.tolist()
 

@@ -45,8 +45,11 @@ CMA_WIDTH = 0.25
 
 SPD = tuple(name for name, spec in SPECS.items() if spec["type"] == "spd")
 
-Next = Callable[[Tensor, Tensor], Tensor]
-"""From the (n, d) points and (n,) costs so far to the (d,) row of the next point."""
+Ask = Callable[[], Tensor]
+"""Gives the (d,) row of the next point; its time counts."""
+
+Prepare = Callable[[Tensor, Tensor], Ask]
+"""From the (n, d) points and (n,) costs so far to the ask for the next point."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Method:
         spaces: Where it can be used; empty for everywhere.
     """
 
-    begin: Callable[[CostFunction, int], Next]
+    begin: Callable[[CostFunction, int], Prepare]
     package: str | None = None
     spaces: tuple[str, ...] = ()
 
@@ -70,44 +73,46 @@ def first_points(function: CostFunction, seed: int) -> Tensor:
     return manifold.clamp(manifold.random(INITIAL, torch.Generator().manual_seed(seed)))
 
 
-def engine(**options: Any) -> Callable[[CostFunction, int], Next]:
+def engine(**options: Any) -> Callable[[CostFunction, int], Prepare]:
     """Ours, as the service runs it: each fit begins where that of the trial before ended."""
 
-    def begin(function: CostFunction, seed: int) -> Next:
+    def begin(function: CostFunction, seed: int) -> Prepare:
         space = function.space
         problem, none = Problem(space, initial_size=INITIAL, **options), space.rows([])
         start: dict[str, Any] | None = None
 
-        def ask(X: Tensor, Y: Tensor) -> Tensor:
-            nonlocal start
-            number = len(X) + 1
-            (found,) = suggest(
-                problem, History(X, Y, none, none, none), 1, seed=suggestion_seed(seed, number), start=start
-            )
-            start = dict(found.hyperparameters) or start
-            return space.rows([found.point])[0]
+        def prepare(X: Tensor, Y: Tensor) -> Ask:
+            history, own_seed = History(X, Y, none, none, none), suggestion_seed(seed, len(X) + 1)
 
-        return ask
+            def ask() -> Tensor:
+                nonlocal start
+                (found,) = suggest(problem, history, 1, seed=own_seed, start=start)
+                start = dict(found.hyperparameters) or start
+                return space.rows([found.point])[0]
+
+            return ask
+
+        return prepare
 
     return begin
 
 
-def in_box(kind: charts.Kind, peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[..., Next]:
-    """A peer of ``ask_peers``, made anew for every ask."""
+def in_box(kind: charts.Kind, peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[..., Prepare]:
+    """A peer of ``ask_peers``, made anew for every ask, before its time counts."""
 
-    def begin(function: CostFunction, seed: int) -> Next:
+    def begin(function: CostFunction, seed: int) -> Prepare:
         chart = charts.chart(function.space, kind)
 
-        def ask(X: Tensor, Y: Tensor) -> Tensor:
-            found = peer(chart.numbers(X), Y, suggestion_seed(seed, len(X) + 1))()
-            return chart.rows(torch.tensor([found], dtype=torch.float64))[0]
+        def prepare(X: Tensor, Y: Tensor) -> Ask:
+            ask = peer(chart.numbers(X), Y, suggestion_seed(seed, len(X) + 1))
+            return lambda: chart.rows(torch.tensor([ask()], dtype=torch.float64))[0]
 
-        return ask
+        return prepare
 
     return begin
 
 
-def cma_es(function: CostFunction, seed: int) -> Next:
+def cma_es(function: CostFunction, seed: int) -> Prepare:
     """Generation after generation; one that has converged begins again at the best point."""
     import cma  # noqa: PLC0415 - a peer is imported where it is used
 
@@ -129,14 +134,14 @@ def cma_es(function: CostFunction, seed: int) -> Next:
         asked += 1
         return chart.rows(torch.as_tensor(np.array(generation[asked - 1]))[None])[0]
 
-    return ask
+    return lambda X, Y: lambda: ask(X, Y)
 
 
-def uniform(function: CostFunction, seed: int) -> Next:
+def uniform(function: CostFunction, seed: int) -> Prepare:
     """Uniform in the domain."""
     manifold = function.space.manifold
     generator = torch.Generator().manual_seed(suggestion_seed(seed, 0))
-    return lambda *_: manifold.clamp(manifold.random(1, generator))[0]
+    return lambda *_: lambda: manifold.clamp(manifold.random(1, generator))[0]
 
 
 METHODS: dict[str, Method] = {

@@ -33,12 +33,13 @@ def in_worker(run: Run, evaluations: int) -> list[dict[str, Any]]:
 def rows_of(run: Run, evaluations: int) -> list[dict[str, Any]]:
     """Makes one run."""
     function = problems.cost_function(run.space, run.function)
-    ask = METHODS[run.method].begin(function, run.seed)
+    prepare = METHODS[run.method].begin(function, run.seed)
     X = first_points(function, run.seed)
     Y, times = function.costs(X), [0.0] * len(X)
     while len(X) < evaluations:
+        ask = prepare(X, Y)
         start = time.process_time()
-        row = ask(X, Y)
+        row = ask()
         times.append(time.process_time() - start)
         X = torch.cat([X, row[None]])
         Y = torch.cat([Y, function.costs(row[None])])

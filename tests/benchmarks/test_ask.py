@@ -52,3 +52,18 @@ def test_peers_get_the_unit_cube(monkeypatch):
         assert (U.amax(0) == 1).all(), name
         assert len(U.unique(dim=0)) == 40, name
         assert torch.isfinite(Y).all(), name
+
+
+def test_botorch_improves_on_the_least_cost(monkeypatch):
+    """Its costs are standardized within the model only: what is to be improved on is given in their own units."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import ask_peers
+
+    def costs(U):
+        return 100 + 50 * ((U - torch.tensor([0.3, 0.6])) ** 2).sum(-1)
+
+    U = torch.rand(ask_peers.INITIAL, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    for seed in range(6):
+        U = torch.cat([U, torch.tensor([ask_peers.botorch(U, costs(U), seed)()], dtype=torch.float64)])
+
+    assert costs(U).min() - 100 < 0.1

@@ -88,11 +88,11 @@ def test_each_method_proposes_points_of_the_domain(method, space):
     of_it = METHODS[method]
     function = problems.cost_function(space, "levy")
     manifold = function.space.manifold
-    ask = of_it.begin(function, 3)
+    prepare = of_it.begin(function, 3)
     X = first_points(function, 3)
 
     for _ in range(3):
-        row = ask(X, function.costs(X))
+        row = prepare(X, function.costs(X))()
         assert bool(manifold.contains(row[None])[0])
         assert float((manifold.nearest(row[None]) - row).abs().max()) < 1e-9
         X = torch.cat([X, row[None]])
@@ -102,7 +102,7 @@ def test_each_method_proposes_points_of_the_domain(method, space):
 
 def test_the_service_gives_the_points_of_the_engine_to_the_last_digit(server, study_name):
     function = problems.cost_function("spd2", "ackley")
-    ask, X = METHODS["geodrome"].begin(function, 11), first_points(function, 11)
+    prepare, X = METHODS["geodrome"].begin(function, 11), first_points(function, 11)
     with geodrome.Client(server) as client:
         study = client.create_study(study_name, space=problems.SPECS["spd2"], seed=11, initial_design={"size": INITIAL})
         told = study.add_all(
@@ -115,7 +115,7 @@ def test_the_service_gives_the_points_of_the_engine_to_the_last_digit(server, st
 
         for _ in range(4):
             trial = study.ask()
-            row = ask(X, function.costs(X))
+            row = prepare(X, function.costs(X))()
 
             assert function.space.point(row) == trial.point
             trial.tell(cost=function.cost(trial.point))
