@@ -42,8 +42,16 @@ def chart(space: Space, X: Tensor) -> Tensor:
     return (u - low) / (high - low)
 
 
-def botorch(U: Tensor, Y: Tensor, seed: int) -> Ask:
-    """SingleTaskGP as it comes, and log EI by optimize_acqf."""
+def botorch(U: Tensor, Y: Tensor, seed: int, nearest: Callable[[Tensor], Tensor] | None = None) -> Ask:
+    """SingleTaskGP as it comes, and log EI by optimize_acqf.
+
+    Args:
+        U: Points (n, m) of the unit cube.
+        Y: Their costs.
+        seed: Of all chance.
+        nearest: From numbers (b, m) of the cube to those of the point that they are brought back to, whose improvement
+            is what counts; None where all numbers are points.
+    """
     from botorch.acquisition import LogExpectedImprovement  # noqa: PLC0415 - a peer is imported where it is used
     from botorch.fit import fit_gpytorch_mll  # noqa: PLC0415
     from botorch.models import SingleTaskGP  # noqa: PLC0415
@@ -52,11 +60,18 @@ def botorch(U: Tensor, Y: Tensor, seed: int) -> Ask:
 
     bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, U.shape[1])
 
+    class OfNearest(LogExpectedImprovement):
+        def forward(self, X: Tensor) -> Tensor:
+            if X.requires_grad:
+                # A nearest rotation has no derivative where singular values are equal.
+                X.register_hook(torch.nan_to_num)
+            return super().forward(nearest(X.flatten(0, -2)).reshape(X.shape) if nearest else X)
+
     def ask() -> list[float]:
         torch.manual_seed(seed)
         model = SingleTaskGP(U, -Y.unsqueeze(-1))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        acquisition = LogExpectedImprovement(model, best_f=-Y.min())
+        acquisition = OfNearest(model, best_f=-Y.min())
         (found,), _ = optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=LOOKED_AT)
         return found.tolist()
 

@@ -1,17 +1,19 @@
 """Methods whose regret is compared: ours, our engine with other kernels, and what people would use instead.
 
-All get the same first points. A method that knows no manifolds searches a box of numbers, see ``charts``: its
-proposals are brought back to the domain, and it is told the cost of where they then are.
+All get the same first points. A method that knows no manifolds searches a box of numbers, see ``charts``, as those
+who know it well would have it do. On a parametrization its objective brings each proposal back to the domain: it is
+told the cost as that of the numbers it proposed. On the numbers that points are written with, BoTorch is told where
+the proposal was brought back to, and looks for the largest improvement there.
 
 ==========================  ===========================================================================================
-``geodrome``                as the service has it by default: Matérn kernel of the space, nu = 2.5
+``geodrome``                as the service has it by default: Matérn kernel of the space, nu learned from the costs
+``geodrome_matern``         the same with nu = 2.5
 ``geodrome_se``             the squared exponential (heat) kernel of the space
-``geodrome_learned``        nu learned from the costs
 ``geodrome_geodesic_se``    exp of squared geodesic distances, which is not positive definite on all spaces
 ``geodrome_euclidean``      Matérn kernel of the numbers that points are written with; searched on the manifold
 ``geodrome_cholesky``       SPD: the same of Cholesky factors
 ``geodrome_eigen``          SPD: a product of kernels of eigenvalues and of eigenvectors
-``botorch_ambient``         SingleTaskGP and log EI on the numbers that points are written with
+``botorch_ambient``         SingleTaskGP and log EI on the numbers that points are written with, brought back as above
 ``botorch``                 the same on a parametrization, as are all that follow
 ``optuna``                  GPSampler
 ``optuna_tpe``              TPESampler
@@ -97,19 +99,38 @@ def engine(**options: Any) -> Callable[[CostFunction, int], Prepare]:
     return begin
 
 
-def in_box(kind: charts.Kind, peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[..., Prepare]:
-    """A peer of ``ask_peers``, made anew for every ask, before its time counts."""
+def in_box(peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[..., Prepare]:
+    """A peer of ``ask_peers`` on a parametrization, made anew for every ask, before its time counts."""
 
     def begin(function: CostFunction, seed: int) -> Prepare:
-        chart = charts.chart(function.space, kind)
+        chart = charts.chart(function.space, "parametrized")
+        proposals: list[Tensor] = []
 
         def prepare(X: Tensor, Y: Tensor) -> Ask:
-            ask = peer(chart.numbers(X), Y, suggestion_seed(seed, len(X) + 1))
-            return lambda: chart.rows(torch.tensor([ask()], dtype=torch.float64))[0]
+            first = chart.numbers(X[: len(X) - len(proposals)])
+            propose = peer(torch.cat([first, *proposals]), Y, suggestion_seed(seed, len(X) + 1))
+
+            def ask() -> Tensor:
+                proposals.append(torch.tensor([propose()], dtype=torch.float64))
+                return chart.rows(proposals[-1])[0]
+
+            return ask
 
         return prepare
 
     return begin
+
+
+def botorch_ambient(function: CostFunction, seed: int) -> Prepare:
+    """BoTorch on the numbers that points are written with."""
+    chart = charts.chart(function.space, "ambient")
+
+    def prepare(X: Tensor, Y: Tensor) -> Ask:
+        own_seed = suggestion_seed(seed, len(X) + 1)
+        propose = ask_peers.botorch(chart.numbers(X), Y, own_seed, lambda U: chart.numbers(chart.rows(U)))
+        return lambda: chart.rows(torch.tensor([propose()], dtype=torch.float64))[0]
+
+    return prepare
 
 
 def cma_es(function: CostFunction, seed: int) -> Prepare:
@@ -146,17 +167,17 @@ def uniform(function: CostFunction, seed: int) -> Prepare:
 
 METHODS: dict[str, Method] = {
     "geodrome": Method(engine()),
+    "geodrome_matern": Method(engine(nu=2.5)),
     "geodrome_se": Method(engine(nu=math.inf)),
-    "geodrome_learned": Method(engine(nu=None)),
     "geodrome_geodesic_se": Method(engine(kernel="geodesic_se", nu=math.inf)),
     "geodrome_euclidean": Method(engine(kernel="euclidean_matern")),
     "geodrome_cholesky": Method(engine(kernel="cholesky_matern"), spaces=SPD),
     "geodrome_eigen": Method(engine(kernel="eigen_product"), spaces=SPD),
-    "botorch_ambient": Method(in_box("ambient", ask_peers.botorch), "botorch"),
-    "botorch": Method(in_box("parametrized", ask_peers.botorch), "botorch"),
-    "optuna": Method(in_box("parametrized", ask_peers.optuna), "optuna"),
-    "optuna_tpe": Method(in_box("parametrized", ask_peers.optuna_tpe), "optuna"),
-    "ax": Method(in_box("parametrized", ask_peers.ax), "ax-platform"),
+    "botorch_ambient": Method(botorch_ambient, "botorch"),
+    "botorch": Method(in_box(ask_peers.botorch), "botorch"),
+    "optuna": Method(in_box(ask_peers.optuna), "optuna"),
+    "optuna_tpe": Method(in_box(ask_peers.optuna_tpe), "optuna"),
+    "ax": Method(in_box(ask_peers.ax), "ax-platform"),
     "cma_es": Method(cma_es, "cma"),
     "random": Method(uniform),
 }

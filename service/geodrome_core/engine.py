@@ -88,7 +88,8 @@ def suggest(
         out.append(_initial(problem, _taken(history, out), generator))
     if len(out) == count:
         return tuple(out)
-    model = Model.of(problem, history, start)
+    # Every other model looks closely: the best point is refined, and others are looked for all the while.
+    model = Model.of(problem, history, start, closely=len(history.Y) % 2 == 1)
     fitted = model.fitted
     search = _Searcher(problem, generator, SOLVERS[solver], model.limits)
     while len(out) < count:

@@ -97,7 +97,7 @@ class Report:
         nu: Smoothness; infinite for SE.
         lengthscales: Of each factor, as geodesic distances.
         noise_std, prior_std, mean: Standard deviations of noise and prior, and the prior mean, in the unit of the cost.
-            Where outlying costs are compressed, deviations are those among the others.
+            Where bad costs are compressed, deviations are those near the median.
         calibration: By leaving each observation out.
     """
 

@@ -10,11 +10,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from geodrome_core.gp.fit import Fit, fit
+from geodrome_core.crowding import declustered
+from geodrome_core.gp.fit import FEW, Fit, fit
 from geodrome_core.gp.posterior import Posterior
 from geodrome_core.limits import Limits
-from geodrome_core.outcomes import CostScale
+from geodrome_core.outcomes import CostScale, candidates
 from geodrome_core.problem import History, Problem
+
+CLOSE = 10.0
+"""How much finer the scale of all costs must be than that of the domain, to be one of its own."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,26 @@ class Model:
     limits: Limits
 
     @classmethod
-    def of(cls, problem: Problem, history: History, start: Mapping[str, Any] | None = None) -> Model:
-        """Fits a model to two observations at least; the fit begins at the hyperparameters ``start``."""
-        scale = CostScale.of(history.Y, maximize=problem.maximize)
-        variances = None if history.std is None else scale.forward_std(history.Y, history.std) ** 2
-        fitted = fit(problem.model, history.X, scale.forward(history.Y), variances=variances, start=start)
+    def of(
+        cls, problem: Problem, history: History, start: Mapping[str, Any] | None = None, *, closely: bool = False
+    ) -> Model:
+        """Fits a model to two observations at least.
+
+        The scale of the costs is that of the whole domain: crowds count as one. Where costs have a long tail of bad
+        ones, it may be logarithmic; the evidence decides.
+
+        Args:
+            problem: What is optimized.
+            history: What is known.
+            start: Hyperparameters at which the fit begins.
+            closely: Whether the costs of the crowd near the best point may set the scale, if they differ much less
+                than others. Such a model sees the least differences there, and little else.
+        """
+        scales = candidates(history.Y, declustered(problem.space.manifold, history.X), maximize=problem.maximize)
+        if closely:
+            close = CostScale.of(history.Y, maximize=problem.maximize)
+            scales = [close] if CLOSE * close.unit < scales[0].unit else scales
+        scale, fitted = _likeliest(scales, problem, history, start)
         return cls(scale, fitted, Limits.of(problem.space, history))
 
     @classmethod
@@ -67,3 +86,26 @@ class Model:
         with torch.no_grad():
             mean, std = self.posterior.mean_std(rows)
         return self.scale.backward(mean), self.scale.backward_std(mean, std)
+
+
+def _likeliest(
+    scales: list[CostScale], problem: Problem, history: History, start: Mapping[str, Any] | None
+) -> tuple[CostScale, Fit]:
+    """The scale on which costs, as they were told, are the likeliest, and the fit on it.
+
+    Of more than ``FEW`` observations, some decide.
+    """
+
+    def fitted(scale: CostScale, rows: slice) -> Fit:
+        Y, std = history.Y[rows], history.std
+        variances = None if std is None else scale.forward_std(Y, std[rows]) ** 2
+        return fit(problem.model, history.X[rows], scale.forward(Y), variances=variances, start=start)
+
+    count = len(history.Y)
+    some = slice(None, None, -(-count // FEW))
+    if len(scales) == 1:
+        return scales[0], fitted(scales[0], slice(None))
+    fits = [fitted(scale, some) for scale in scales]
+    gains = [float(scale.log_slope(history.Y[some]).mean()) - fit.loss for scale, fit in zip(scales, fits, strict=True)]
+    best = max(range(len(scales)), key=gains.__getitem__)
+    return scales[best], fits[best] if count <= FEW else fitted(scales[best], slice(None))

@@ -40,7 +40,7 @@ class Problem:
     """
 
     space: Space
-    nu: float | None = 2.5
+    nu: float | None = None
     acquisition: str = "log_ei"
     initial_size: int = 5
     around: Tensor | None = None

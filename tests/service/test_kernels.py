@@ -17,7 +17,7 @@ def test_a_baseline_says_that_it_is_one_and_suggests(make_lab, http, kind):
 
     [note] = lab.show()["notes"]
     assert note.startswith(f"kernel {kind} is a baseline to compare with: ")
-    assert lab.show()["kernel"] == {"type": kind, "nu": "inf" if kind == "geodesic_se" else 2.5}
+    assert lab.show()["kernel"] == {"type": kind, "nu": "inf" if kind == "geodesic_se" else "learn"}
     assert lab.ask()["origin"]["kind"] == "model"
 
 

@@ -26,7 +26,7 @@ def test_two_fields_make_a_study_and_the_rest_is_filled_in(http, study_name):
     study = schemas.Study.model_validate(answer.json())
     assert answer.status_code == 201
     assert (study.name, study.state, study.seed, study.lease_s, study.max_attempts) == (study_name, "active", 0, 600, 3)
-    assert (study.kernel.nu, study.acquisition.type, study.initial_design.size) == (2.5, "log_ei", 5)
+    assert (study.kernel.nu, study.acquisition.type, study.initial_design.size) == ("learn", "log_ei", 5)
     assert study.objective.goal == "minimize"
     assert set(study.counts.model_dump().values()) == {0}
     assert (study.budget_left, study.best) == (None, None)

@@ -18,14 +18,14 @@ class Objective(Input):
     unit: str | None = None
 
 
-def _usual_nu(given: dict[str, Any]) -> float | Literal["inf"]:
-    return "inf" if given.get("type") == "geodesic_se" else 2.5
+def _usual_nu(given: dict[str, Any]) -> Literal["inf", "learn"]:
+    return "inf" if given.get("type") == "geodesic_se" else "learn"
 
 
 class Kernel(Input):
     """Covariance of the model: Matérn of smoothness ``nu``, of the space's own geometry.
 
-    ``"inf"`` is the heat (squared exponential) kernel; ``"learn"`` finds the smoothness from the costs.
+    ``"learn"``, the default, finds the smoothness from the costs; ``"inf"`` is the heat (squared exponential) kernel.
 
     The other types are baselines to compare with: ``euclidean_matern`` takes a point's numbers as they are,
     ``cholesky_matern`` those of Cholesky factors, and ``geodesic_se``, whose ``nu`` is ``"inf"``, is the squared

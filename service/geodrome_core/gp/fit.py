@@ -91,7 +91,7 @@ class ModelSpec:
     """
 
     space: Space
-    nu: float | None = 2.5
+    nu: float | None = None
     ard: bool = False
     noise: Literal["inferred", "zero"] = "inferred"
     priors: Priors = PRIORS["default"]
