@@ -120,7 +120,7 @@ def part(spec: Mapping[str, Any], factor: Manifold, kind: Kind) -> Part:
             return Spatial(spec["dim"], spec["radius"]) if is_ambient else Poincare(spec["dim"], spec["radius"])
         case "torus":
             return Circles(factor.width) if is_ambient else Turns(factor.width)
-        case "euclidean":
+        case "euclidean" | "real":
             return Box(factor.width)
         case other:
             raise ValueError(f"no box is known for {other}")

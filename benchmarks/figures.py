@@ -1,10 +1,10 @@
-"""Figures and tables of regret, from what ``regret.py`` has written, for the documentation.
+"""Figures and tables of regret, and of robots' best costs, from what ``regret.py`` has written, for the documentation.
 
     python benchmarks/figures.py [--results DIRECTORY] [--docs DIRECTORY] [--seeds FROM:TO]
 
-For each space one picture: for each function the median and the quartiles of log10 regret by evaluation, and beside
-them how it is spread at the end. ``regret.md`` holds the medians at the end, and for each other method the p value of
-Wilcoxon's signed-rank test against ours, paired by seed.
+For each space one picture, and one for all robots: for each function the median and the quartiles of log10 regret, or
+of a robot's best cost, by evaluation, and beside them how it is spread at the end. ``regret.md`` holds the medians at
+the end, and for each other method the p value of Wilcoxon's signed-rank test against ours, paired by seed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from costs import PREFIX, is_robot
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from regret import RESULTS, VERSIONS, numbers, read
@@ -50,19 +51,31 @@ class Cell:
 
     Attributes:
         space, function: Which.
-        regrets: Of each method by seed, (n,) regrets by evaluation.
+        curves: Of each method by seed, (n,) by evaluation: log10 regret, or the best cost of a robot.
     """
 
     space: str
     function: str
-    regrets: Mapping[str, Mapping[int, np.ndarray]]
+    curves: Mapping[str, Mapping[int, np.ndarray]]
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        if is_robot(self.space):
+            return f"{self.space.removeprefix(PREFIX)}, {self.function}"
+        return f"{self.function} on {LABELS[self.space]}"
+
+    @property
+    def quantity(self) -> str:
+        """What curves show."""
+        return "best cost" if is_robot(self.space) else "log10 regret"
 
     def finals(self, method: str) -> dict[int, float]:
-        """log10 regret at the end by seed."""
-        return {seed: float(curve[-1]) for seed, curve in self.regrets.get(method, {}).items()}
+        """What a method has at the end by seed."""
+        return {seed: float(curve[-1]) for seed, curve in self.curves.get(method, {}).items()}
 
     def median(self, method: str) -> float | None:
-        """Of log10 regret at the end; None without runs."""
+        """Of what a method has at the end; None without runs."""
         finals = self.finals(method)
         return statistics.median(finals.values()) if finals else None
 
@@ -86,8 +99,8 @@ def main() -> None:
     mpl.use("svg")
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
-    for space in dict.fromkeys(cell.space for cell in cells):
-        draw([cell for cell in cells if cell.space == space], images / f"regret-{space}.svg")
+    for name, of_it in pictures(cells).items():
+        draw(of_it, images / f"regret-{name}.svg")
     (arguments.docs / "regret.md").write_text(page(cells, arguments.results), encoding="utf-8")
 
 
@@ -97,11 +110,25 @@ def cells_of(directory: Path, seeds: range | None) -> Iterator[Cell]:
     for method in METHODS:
         for run, rows in read(directory, method).items():
             if seeds is None or run.seed in seeds:
-                curve = np.log10(np.maximum([float(row["regret"]) for row in rows], LEAST))
-                found[run.space, run.function][method][run.seed] = curve
-    for (space, function), regrets in sorted(found.items(), key=lambda item: [*LABELS].index(item[0][0])):
-        if OURS in regrets:
-            yield Cell(space, function, regrets)
+                found[run.space, run.function][method][run.seed] = (
+                    np.array([float(row["best"]) for row in rows])
+                    if is_robot(run.space)
+                    else np.log10(np.maximum([float(row["regret"]) for row in rows], LEAST))
+                )
+    order = [*LABELS]
+    of_robots = sorted(key for key in found if is_robot(key[0]))
+    others = sorted((key for key in found if not is_robot(key[0])), key=lambda key: order.index(key[0]))
+    for space, function in others + of_robots:
+        if OURS in found[space, function]:
+            yield Cell(space, function, found[space, function])
+
+
+def pictures(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """Cells by the name of the picture that they are in."""
+    out: dict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        out["robots" if is_robot(cell.space) else cell.space].append(cell)
+    return dict(out)
 
 
 def draw(cells: Sequence[Cell], path: Path) -> None:
@@ -110,13 +137,14 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
         len(cells), 2, figsize=(9, 3.2 * len(cells)), width_ratios=(3, 2), squeeze=False, layout="constrained"
     )
     for cell, (left, right) in zip(cells, axes, strict=True):
-        methods = [method for method in COLOURS if cell.regrets.get(method)]
-        left.set_title(f"{cell.function} on {LABELS[cell.space]}", loc="left")
+        methods = [method for method in COLOURS if cell.curves.get(method)]
+        left.set_title(cell.title, loc="left")
         for method in methods:
-            add_curve(left, method, list(cell.regrets[method].values()))
+            add_curve(left, method, list(cell.curves[method].values()))
         left.axvline(INITIAL, color="#d0d0d0", linewidth=0.8, zorder=0)
-        left.set(xlabel="evaluation", ylabel="log10 regret")
+        left.set(xlabel="evaluation", ylabel=cell.quantity)
         add_boxes(right, {method: list(cell.finals(method).values()) for method in methods})
+        right.set_xlabel(f"{cell.quantity} at the end")
     axes[0, 0].legend(fontsize="x-small", frameon=False, ncols=2)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
@@ -141,31 +169,30 @@ def add_boxes(axes: Axes, finals: Mapping[str, Sequence[float]]) -> None:
         box.set(facecolor=COLOURS[method], edgecolor=COLOURS[method])
     axes.invert_yaxis()
     axes.tick_params(axis="y", labelsize="x-small")
-    axes.set_xlabel("log10 regret at the end")
 
 
 def page(cells: Sequence[Cell], directory: Path) -> str:
     """The page of the documentation."""
     lines = ["# Regret, measured", "", *introduction(cells), "", "## Where we stand", "", *standing(cells)]
-    for space in dict.fromkeys(cell.space for cell in cells):
-        of_it = [cell for cell in cells if cell.space == space]
-        lines += ["", f"## {LABELS[space]}", "", f"![Regret on {LABELS[space]}](images/regret-{space}.svg)", ""]
-        lines += table(of_it)
+    for name, of_it in pictures(cells).items():
+        title = LABELS.get(name, "Robots")
+        lines += ["", f"## {title}", "", f"![Regret on {title}](images/regret-{name}.svg)", "", *table(of_it)]
     lines += ["", "## Versions", "", *versions(directory)]
     return "\n".join(lines) + "\n"
 
 
 def introduction(cells: Sequence[Cell]) -> list[str]:
     """What the numbers are."""
-    counts = {len(curves) for cell in cells for curves in cell.regrets.values()}
-    lengths = {len(curve) for cell in cells for curves in cell.regrets.values() for curve in curves.values()}
+    counts = {len(curves) for cell in cells for curves in cell.curves.values()}
+    lengths = {len(curve) for cell in cells for curves in cell.curves.values() for curve in curves.values()}
     return [
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
         "",
         f"Numbers are medians of log10 regret (best cost less the optimum) after {among(lengths)} evaluations, over",
         f"{among(counts)} seeds: lower is better, by 1 is ten times nearer. All methods begin with the same {INITIAL}",
-        "random points. *p* is Wilcoxon's, of the difference to Geodrome by seeds.",
+        "random points. Of robots they are medians of the best cost. *p* is Wilcoxon's, of the difference to Geodrome",
+        "by seeds.",
         "",
         "```bash",
         "python benchmarks/regret.py",
@@ -181,7 +208,7 @@ def among(values: set[int]) -> str:
 
 def standing(cells: Sequence[Cell]) -> list[str]:
     """Ours beside the best of the others, cell by cell, and in all."""
-    lines = ["| space | function | Geodrome | best other | its name | difference |", "|---|---|---|---|---|---|"]
+    lines = ["| problem | Geodrome | best other | its name | difference |", "|---|---|---|---|---|"]
     differences = []
     for cell in cells:
         others = {peer: median for peer in PEERS if (median := cell.median(peer)) is not None}
@@ -189,22 +216,21 @@ def standing(cells: Sequence[Cell]) -> list[str]:
         if not others or ours is None:
             continue
         best = min(others, key=others.__getitem__)
-        differences.append(ours - others[best])
-        lines.append(
-            f"| {LABELS[cell.space]} | {cell.function} | {ours:.2f} | {others[best]:.2f} | {best} "
-            f"| {differences[-1]:+.2f} |"
-        )
-    if differences:
-        good = sum(difference <= 0 for difference in differences)
-        lines += ["", f"At or below the best other in {good} of {len(differences)}; at worst {max(differences):+.2f}."]
+        difference = ours - others[best]
+        differences.append((difference, cell))
+        lines.append(f"| {cell.title} | {ours:.2f} | {others[best]:.2f} | {best} | {difference:+.2f} |")
+    for kind in dict.fromkeys(cell.quantity for _, cell in differences):
+        own = [difference for difference, cell in differences if cell.quantity == kind]
+        good = sum(difference <= 0 for difference in own)
+        lines += ["", f"At or below the best other in {good} of {len(own)} by {kind}; at worst {max(own):+.2f}."]
     return lines
 
 
 def table(cells: Sequence[Cell]) -> list[str]:
     """Medians and p values of all methods on a space."""
-    methods = [method for method in METHODS if any(cell.regrets.get(method) for cell in cells)]
+    methods = [method for method in METHODS if any(cell.curves.get(method) for cell in cells)]
     lines = [
-        "| method | " + " | ".join(f"{cell.function} | p" for cell in cells) + " |",
+        "| method | " + " | ".join(f"{cell.title} | p" for cell in cells) + " |",
         "|---" * (1 + 2 * len(cells)) + "|",
     ]
     for method in methods:

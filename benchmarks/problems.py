@@ -252,7 +252,13 @@ def _stretched(function: Function, factor: float) -> Function:
 
 def specs_of_factors(space: Space) -> dict[str, dict[str, Any]]:
     """The spec of each factor by its name, "" for a bare space."""
-    return dict(space.spec["factors"]) if space.spec["type"] == "product" else {"": dict(space.spec)}
+    match space.spec["type"]:
+        case "product":
+            return dict(space.spec["factors"])
+        case "pose":
+            return {"position": {"type": "euclidean"}, "orientation": dict(space.spec["orientation"])}
+        case _:
+            return {"": dict(space.spec)}
 
 
 def _base(spec: Mapping[str, Any], width: int) -> Tensor:

@@ -7,13 +7,16 @@ Each run is one method on one function with one seed: the same five random point
 other. ``regret`` is the best cost so far less the optimum; ``ask_cpu_s`` the CPU time of one ask, fit and search
 together, on one thread. Runs go to workers of a Dask cluster, two processes here if no scheduler is named.
 
+Spaces of robots are called ``robot:orientation`` and so on, their functions ``balanced`` and ``printed``. Their optimum
+is not known, and an infeasible trial has no cost: both are NaN.
+
 A run that is done is appended to ``regret-METHOD.csv`` at once, so that the benchmark goes on where it was stopped;
 runs that have as many evaluations as are asked for are not made again. ``versions.csv`` beside it says which versions
 made a method's runs, and when. Those who look for better priors, starts or searches use seeds below 100.
 
 Peers are best in an environment of their own; those that are not installed cannot be named:
 
-    pip install -c constraints.txt -e '.[core]' rich threadpoolctl distributed optuna ax-platform cma
+    pip install -c constraints.txt -e '.[core,robots]' rich threadpoolctl distributed optuna ax-platform cma
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import problems
+import costs
 import report
 from distributed import Client, LocalCluster, as_completed
 from regret_methods import METHODS
@@ -59,7 +62,7 @@ def main() -> int:
         for seed, space, function, method in itertools.product(
             arguments.seeds, arguments.spaces, arguments.functions, arguments.methods
         )
-        if space in (METHODS[method].spaces or problems.SPECS) and function in problems.names(space)
+        if space in (METHODS[method].spaces or costs.SPACES) and function in costs.names(space)
     ]
     there = completed(arguments.results, arguments.methods, arguments.evaluations)
     missing = [run for run in wanted if run not in there]
@@ -83,7 +86,7 @@ def parse() -> Any:
     """The command line."""
     parser = report.parser(__doc__, quick=f"{QUICK_EVALUATIONS} evaluations, Ackley's function on S³, one seed")
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=[*METHODS], metavar="NAME")
-    parser.add_argument("--spaces", nargs="*", choices=problems.SPECS, metavar="NAME", help=", ".join(SPACES))
+    parser.add_argument("--spaces", nargs="*", choices=costs.SPACES, metavar="NAME", help=", ".join(SPACES))
     parser.add_argument("--functions", nargs="*", metavar="NAME", help=", ".join(FUNCTIONS))
     parser.add_argument("--seeds", type=numbers, metavar="FROM:TO", help="the last one is not among them; 0:10")
     parser.add_argument("--evaluations", type=int, metavar="N", help=str(EVALUATIONS))
@@ -91,7 +94,7 @@ def parse() -> Any:
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that runs already")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIRECTORY", help="benchmarks/results")
     arguments = parser.parse_args()
-    known = sorted({function for space in problems.SPECS for function in problems.names(space)})
+    known = sorted({function for space in costs.SPACES for function in costs.names(space)})
     if unknown := [function for function in arguments.functions or () if function not in known]:
         parser.error(f"there is no function {unknown[0]!r}; there are {', '.join(known)}")
     quick = arguments.quick
@@ -116,7 +119,7 @@ def cluster(arguments: Any) -> Client:
     else:
         client = Client(arguments.scheduler)
     here = Path(__file__).parent
-    for module in ("spaces", "problems", "charts", "ask_peers", "report", "regret_methods", "regret_runs"):
+    for module in ("spaces", "problems", "costs", "charts", "ask_peers", "report", "regret_methods", "regret_runs"):
         client.upload_file(str(here / f"{module}.py"))
     return client
 

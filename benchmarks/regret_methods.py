@@ -36,7 +36,7 @@ import numpy as np
 import torch
 from geodrome_core import History, Problem, suggest
 from geodrome_core.engine import suggestion_seed
-from problems import SPECS, CostFunction
+from problems import CostFunction
 from torch import Tensor
 
 INITIAL = ask_peers.INITIAL
@@ -45,13 +45,13 @@ INITIAL = ask_peers.INITIAL
 CMA_WIDTH = 0.25
 """Standard deviation of the first generation of CMA-ES, of a side of the box."""
 
-SPD = tuple(name for name, spec in SPECS.items() if spec["type"] == "spd")
+SPD = ("spd2", "spd3", "robot:manipulability", "robot:manipulability-appendix", "robot:stiffness")
 
 Ask = Callable[[], Tensor]
 """Gives the (d,) row of the next point; its time counts."""
 
 Prepare = Callable[[Tensor, Tensor], Ask]
-"""From the (n, d) points and (n,) costs so far to the ask for the next point."""
+"""From the (n, d) points and (n,) costs so far, NaN where a trial failed, to the ask for the next point."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ def first_points(function: CostFunction, seed: int) -> Tensor:
     return manifold.clamp(manifold.random(INITIAL, torch.Generator().manual_seed(seed)))
 
 
+def with_worst(Y: Tensor) -> Tensor:
+    """Costs, with the worst one for trials that failed: others know no failures."""
+    return torch.where(Y.isnan(), Y.nan_to_num(nan=-torch.inf).max(), Y)
+
+
 def engine(**options: Any) -> Callable[[CostFunction, int], Prepare]:
     """Ours, as the service runs it: each fit begins where that of the trial before ended."""
 
@@ -84,7 +89,9 @@ def engine(**options: Any) -> Callable[[CostFunction, int], Prepare]:
         start: dict[str, Any] | None = None
 
         def prepare(X: Tensor, Y: Tensor) -> Ask:
-            history, own_seed = History(X, Y, none, none, none), suggestion_seed(seed, len(X) + 1)
+            failed = Y.isnan()
+            history = History(X[~failed], Y[~failed], pending=none, failed=X[failed], abandoned=none)
+            own_seed = suggestion_seed(seed, len(X) + 1)
 
             def ask() -> Tensor:
                 nonlocal start
@@ -108,7 +115,7 @@ def in_box(peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[...
 
         def prepare(X: Tensor, Y: Tensor) -> Ask:
             first = chart.numbers(X[: len(X) - len(proposals)])
-            propose = peer(torch.cat([first, *proposals]), Y, suggestion_seed(seed, len(X) + 1))
+            propose = peer(torch.cat([first, *proposals]), with_worst(Y), suggestion_seed(seed, len(X) + 1))
 
             def ask() -> Tensor:
                 proposals.append(torch.tensor([propose()], dtype=torch.float64))
@@ -127,7 +134,8 @@ def botorch_ambient(function: CostFunction, seed: int) -> Prepare:
 
     def prepare(X: Tensor, Y: Tensor) -> Ask:
         own_seed = suggestion_seed(seed, len(X) + 1)
-        propose = ask_peers.botorch(chart.numbers(X), Y, own_seed, lambda U: chart.numbers(chart.rows(U)))
+        U = chart.numbers(X)
+        propose = ask_peers.botorch(U, with_worst(Y), own_seed, lambda U: chart.numbers(chart.rows(U)))
         return lambda: chart.rows(torch.tensor([propose()], dtype=torch.float64))[0]
 
     return prepare
@@ -146,9 +154,9 @@ def cma_es(function: CostFunction, seed: int) -> Prepare:
         nonlocal strategy, generation, asked
         if asked == len(generation):
             if generation:
-                strategy.tell(generation, Y[-asked:].tolist())
+                strategy.tell(generation, with_worst(Y)[-asked:].tolist())
             if strategy is None or strategy.stop():
-                best = chart.numbers(X[Y.argmin()][None])[0].tolist()
+                best = chart.numbers(X[with_worst(Y).argmin()][None])[0].tolist()
                 options = {"bounds": [0, 1], "seed": suggestion_seed(seed, len(X)) % 2**31 + 1, "verbose": -9}
                 strategy = cma.CMAEvolutionStrategy(best, CMA_WIDTH, options)
             generation, asked = strategy.ask(), 0

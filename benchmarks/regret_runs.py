@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ask_peers
-import problems
+import costs
 import report
 import torch
 from regret_methods import METHODS, first_points
@@ -32,7 +32,7 @@ def in_worker(run: Run, evaluations: int) -> list[dict[str, Any]]:
 
 def rows_of(run: Run, evaluations: int) -> list[dict[str, Any]]:
     """Makes one run."""
-    function = problems.cost_function(run.space, run.function)
+    function = costs.cost_function(run.space, run.function)
     prepare = METHODS[run.method].begin(function, run.seed)
     X = first_points(function, run.seed)
     Y, times = function.costs(X), [0.0] * len(X)
@@ -43,7 +43,7 @@ def rows_of(run: Run, evaluations: int) -> list[dict[str, Any]]:
         times.append(time.process_time() - start)
         X = torch.cat([X, row[None]])
         Y = torch.cat([Y, function.costs(row[None])])
-    best = Y.cummin(0).values
+    best = Y.nan_to_num(nan=torch.inf).cummin(0).values
     return [
         {
             "method": run.method,

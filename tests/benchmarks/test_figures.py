@@ -45,8 +45,8 @@ def test_the_page_has_medians_and_the_test_against_ours(measured, tmp_path):
     subprocess.run([sys.executable, SCRIPT, "--results", measured, "--docs", docs], check=True, timeout=300)
 
     page = (docs / "regret.md").read_text()
-    assert "| S³ | ackley | -1.88 | -0.88 | random | -1.00 |" in page
-    assert "At or below the best other in 1 of 1; at worst -1.00." in page
+    assert "| ackley on S³ | -1.88 | -0.88 | random | -1.00 |" in page
+    assert "At or below the best other in 1 of 1 by log10 regret; at worst -1.00." in page
     # Eight differences of one sign: 2 / 2^8. Levy's function was not run with the other method.
     assert "| random | -0.88 | 0.008 |  |  |" in page
     assert "after 3 evaluations" in page
@@ -69,8 +69,26 @@ def test_seeds_that_were_held_out_are_told_apart(measured):
 def test_a_method_that_is_ours_everywhere_has_no_p_value(measured):
     [cell] = [cell for cell in figures.cells_of(measured, None) if cell.function == "ackley"]
     same = figures.Cell(
-        cell.space, cell.function, {"geodrome": cell.regrets["geodrome"], "random": cell.regrets["geodrome"]}
+        cell.space, cell.function, {"geodrome": cell.curves["geodrome"], "random": cell.curves["geodrome"]}
     )
 
     assert same.p_value("random") is None
     assert Run("geodrome", "sphere3", "ackley", 0) in regret.completed(measured, ["geodrome"], 3)
+
+
+def test_robots_are_compared_by_their_costs(measured, tmp_path):
+    for seed in range(8):
+        for method, end in (("geodrome", -2.0), ("random", 0.5 + seed)):
+            rows = run_of(method, seed, [1.0, 0.9, end], function="balanced")
+            regret.append(measured, method, [row | {"space": "robot:posture", "regret": "nan"} for row in rows])
+
+    [cell] = [cell for cell in figures.cells_of(measured, None) if cell.function == "balanced"]
+    docs = tmp_path / "docs"
+    subprocess.run([sys.executable, SCRIPT, "--results", measured, "--docs", docs], check=True, timeout=300)
+
+    assert cell.median("geodrome") == -2.0
+    page = (docs / "regret.md").read_text()
+    assert "| posture, balanced | -2.00 | 4.00 | random | -6.00 |" in page
+    assert "At or below the best other in 1 of 1 by best cost; at worst -6.00." in page
+    assert "![Regret on Robots](images/regret-robots.svg)" in page
+    assert (docs / "images" / "regret-robots.svg").exists()
