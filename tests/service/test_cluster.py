@@ -54,4 +54,4 @@ def test_a_worker_that_dies_while_it_starts_costs_another_try(caplog):
 
 def test_workers_that_always_die_are_an_error():
     with pytest.raises(RuntimeError, match="Nanny failed to start"):
-        opening(kills=cluster.START_TRIES)
+        opening(kills=100 * cluster.START_TRIES)

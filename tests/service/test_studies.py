@@ -75,7 +75,12 @@ def test_an_equally_defined_study_is_loaded_whatever_may_change_later(http, stud
     first = {"name": study_name, "space": ROTATION, "budget": {"trials": 5}, "metadata": {"day": 1}}
     created = http.post("/v1/studies", json=first).json()
 
-    second = {"name": study_name, "space": {"type": "rotation", "dim": 3}, "kernel": {"nu": 2.5}, "if_exists": "load"}
+    second = {
+        "name": study_name,
+        "space": {"type": "rotation", "dim": 3},
+        "kernel": {"nu": "learn"},
+        "if_exists": "load",
+    }
     loaded = http.post("/v1/studies", json=second)
 
     assert loaded.status_code == 200
