@@ -25,7 +25,7 @@ import csv
 import itertools
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -64,7 +64,7 @@ def main() -> int:
         )
         if space in (METHODS[method].spaces or costs.SPACES) and function in costs.names(space)
     ]
-    there = completed(arguments.results, arguments.methods, arguments.evaluations)
+    there = completed(arguments.results, wanted, arguments.evaluations)
     missing = [run for run in wanted if run not in there]
     print(f"{len(wanted) - len(missing)} of {len(wanted)} runs are there", flush=True)
     if not missing:
@@ -165,18 +165,20 @@ def read(directory: Path, method: str) -> dict[Run, list[dict[str, Any]]]:
     return runs
 
 
-def completed(directory: Path, methods: Iterable[str], evaluations: int) -> set[Run]:
-    """Runs that have as many evaluations; what else is in their files, or was cut off, is taken out."""
+def completed(directory: Path, wanted: Collection[Run], evaluations: int) -> set[Run]:
+    """Wanted runs that have as many evaluations; shorter ones, and those cut off, are taken out of the files."""
     out: set[Run] = set()
-    for method in methods:
-        runs = read(directory, method)
-        whole = {run: rows for run, rows in runs.items() if len(rows) >= evaluations}
-        path = file_of(directory, method)
-        if len(whole) < len(runs) or (path.exists() and not path.read_bytes().endswith(b"\n")):
+    for method in {run.method for run in wanted}:
+        runs, path = read(directory, method), file_of(directory, method)
+        short = {run for run in wanted if run in runs and len(runs[run]) < evaluations}
+        is_cut = path.exists() and not path.read_bytes().endswith(b"\n")
+        short.update([*runs][-1:] if is_cut else [])
+        if short or is_cut:
             path.unlink()
-            for rows in whole.values():
-                append(directory, method, rows)
-        out |= set(whole)
+            for run, rows in runs.items():
+                if run not in short:
+                    append(directory, method, rows)
+        out |= {run for run in wanted if run in runs} - short
     return out
 
 

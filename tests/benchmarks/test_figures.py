@@ -73,7 +73,8 @@ def test_a_method_that_is_ours_everywhere_has_no_p_value(measured):
     )
 
     assert same.p_value("random") is None
-    assert Run("geodrome", "sphere3", "ackley", 0) in regret.completed(measured, ["geodrome"], 3)
+    run = Run("geodrome", "sphere3", "ackley", 0)
+    assert regret.completed(measured, [run], 3) == {run}
 
 
 def test_robots_are_compared_by_their_costs(measured, tmp_path):

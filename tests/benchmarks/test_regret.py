@@ -64,14 +64,17 @@ def test_runs_are_kept_and_the_benchmark_goes_on_where_it_was_stopped(tmp_path):
 def test_what_was_cut_off_or_is_too_short_is_made_again(tmp_path):
     run = Run("random", "sphere3", "ackley", 0)
     regret.append(tmp_path, "random", rows_of(run, 8))
-    regret.append(tmp_path, "random", rows_of(Run("random", "sphere3", "ackley", 1), 6))
+    short, cut, other = (Run("random", "sphere3", "ackley", seed) for seed in (1, 2, 3))
+    regret.append(tmp_path, "random", rows_of(short, 6))
+    regret.append(tmp_path, "random", rows_of(other, 6))
+    regret.append(tmp_path, "random", rows_of(cut, 8))
     path = tmp_path / "regret-random.csv"
-    path.write_text(path.read_text() + "random,sphere3,ackley,2,1,3.")
+    path.write_text(path.read_text()[:-5])
 
-    there = regret.completed(tmp_path, ["random"], 8)
+    there = regret.completed(tmp_path, [run, short, cut], 8)
 
     assert there == {run}
-    assert [row["seed"] for row in rows(tmp_path, "random")] == ["0"] * 8
+    assert sorted(row["seed"] for row in rows(tmp_path, "random")) == ["0"] * 8 + ["3"] * 6  # that is not wanted now
     assert path.read_text().endswith("\n")
 
 
