@@ -11,8 +11,8 @@ from geodrome_core.geometry.manifold import Manifold
 NEAR = 0.05
 """Distance over which points count as one, relative to the domain's diameter."""
 
-COUNTED = 300
-"""Points among which neighbours are counted; of more, so many are taken."""
+COUNTED, FEWEST, PAIRS = 300, 30, 1_000_000
+"""Points among which neighbours are counted: of more, so many, and fewer where the pairs would be too many."""
 
 
 def declustered(manifold: Manifold, X: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
@@ -24,7 +24,8 @@ def declustered(manifold: Manifold, X: Float[Tensor, "n d"]) -> Float[Tensor, " 
         Isaaks and Srivastava 1989, "An introduction to applied geostatistics", chapter 10; here with a soft count.
     """
     count = len(X)
-    some = torch.linspace(0, count - 1, min(count, COUNTED), dtype=torch.float64).round().long()
+    counted = min(count, COUNTED, max(FEWEST, PAIRS // count))
+    some = torch.linspace(0, count - 1, counted, dtype=torch.float64).round().long()
     near = torch.exp(-0.5 * (manifold.distance(X.unsqueeze(1), X[some]) / (NEAR * manifold.diameter)) ** 2)
     near[some, torch.arange(len(some))] = 0.0
     return 1 / (1 + near.sum(-1) * (count / len(some)))

@@ -101,11 +101,11 @@ def _likeliest(
         variances = None if std is None else scale.forward_std(Y, std[rows]) ** 2
         return fit(problem.model, history.X[rows], scale.forward(Y), variances=variances, start=start)
 
-    count = len(history.Y)
-    some = slice(None, None, -(-count // FEW))
     if len(scales) == 1:
         return scales[0], fitted(scales[0], slice(None))
+    count = len(history.Y)
+    some = slice(None, None, -(-count // FEW))
     fits = [fitted(scale, some) for scale in scales]
-    gains = [float(scale.log_slope(history.Y[some]).mean()) - fit.loss for scale, fit in zip(scales, fits, strict=True)]
+    gains = [float(scale.log_slope(history.Y[some]).mean()) - one.loss for scale, one in zip(scales, fits, strict=True)]
     best = max(range(len(scales)), key=gains.__getitem__)
     return scales[best], fits[best] if count <= FEW else fitted(scales[best], slice(None))

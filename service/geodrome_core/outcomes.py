@@ -23,6 +23,9 @@ TAIL = 0.1
 SHORTEST_REACH = 0.01
 """Of the median's distance from the best cost: where many are equal to that, the logarithm begins no earlier."""
 
+LEAST_EXCESS = 1e-6
+"""How much longer the tail of bad costs must be, relative to its end, for the logarithm to be another scale at all."""
+
 
 @dataclass(frozen=True)
 class CostScale:
@@ -88,8 +91,8 @@ class CostScale:
     @property
     def unit(self) -> float:
         """Difference of two costs near the median that differ by one on the model's scale."""
-        above = max(0.0, self.center / self.reach) if self.reach < math.inf else 0.0
-        return self.spread * self.std * math.exp(min(above, 600.0))
+        # Of a logarithm, the center is that of the height at the median: no more than r log(1 + 1 / SHORTEST_REACH).
+        return self.spread * self.std * math.exp(self.center / self.reach)
 
     def forward(self, costs: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Costs on the model's scale: small is good."""
@@ -108,11 +111,11 @@ class CostScale:
 
     def backward(self, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Costs, as they are told, of values on the model's scale."""
-        tamed = self.center + self.spread * _unbend(self.mean + self.std * values)
-        if self.reach == math.inf:
-            return self.sign * tamed
-        above = self.reach * torch.expm1((tamed / self.reach).clamp(0, 600))
-        return self.sign * (self.best + torch.where(tamed > 0, above, tamed))
+        signed = self.center + self.spread * _unbend(self.mean + self.std * values)
+        if self.reach < math.inf:
+            above = self.reach * torch.expm1((signed / self.reach).clamp(0, 600))
+            signed = self.best + torch.where(signed > 0, above, signed)
+        return self.sign * signed.clamp(-LARGEST, LARGEST)
 
     def backward_std(self, values: Float[Tensor, "*b"], stds: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Standard deviations in the unit of the cost: half the width of the interval one deviation to each side."""
@@ -149,13 +152,16 @@ def _reach(heights: Float[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
 
     With heights a, b, c above the best cost at one tail, the middle and the other tail,  (r + a) (r + c) = (r + b)^2
     has the solution  r = (b^2 - a c) / (a + c - 2 b).  It is infinite if the tail of bad ones is not the longer one,
-    and at least ``a``: nearer to the best there is too little to tell from.
+    but for rounding, and at least ``a``: nearer to the best there is too little to tell from.
     """
     low, middle, high = (_quantile(heights, weights, q) for q in (TAIL, 0.5, 1 - TAIL))
-    if middle == 0 or high + low <= 2 * middle:
+    if middle == 0:
         return math.inf
-    balanced = high * ((middle / high) ** 2 - low / high) / (1 + low / high - 2 * (middle / high))
-    return max(balanced, low, SHORTEST_REACH * middle)
+    a, b = low / high, middle / high
+    excess = (1 - b) - (b - a)
+    if excess < LEAST_EXCESS:
+        return math.inf
+    return max(high * (b * b - a) / excess, low, SHORTEST_REACH * middle)
 
 
 def _quantile(values: Float[Tensor, " n"], weights: Float[Tensor, " n"], q: float) -> float:

@@ -143,3 +143,18 @@ def test_costs_of_every_size_are_finite_on_the_scale(is_logarithmic):
 
     assert torch.isfinite(scale.forward(told)).all()
     assert (scale.forward(told).diff() >= 0).all()
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.integers(1, 20), st.floats(1e-9, 1e9), st.floats(-1e3, 1e3))
+def test_evenly_spaced_costs_are_not_lopsided_whatever_their_rounding(tens, step, first):
+    assert len(candidates(step * (first + torch.arange(10 * tens + 1, dtype=torch.float64)))) == 1
+
+
+@pytest.mark.parametrize("is_logarithmic", [False, True])
+def test_costs_come_back_finite_however_far_the_model_goes(is_logarithmic):
+    scale = CostScale.of(torch.tensor([0.0, 1.0, 7.0, 1e50, 1e150, 1e300]).double(), is_logarithmic=is_logarithmic)
+    values = torch.linspace(-50, 50, 11, dtype=torch.float64)
+
+    assert torch.isfinite(scale.backward(values)).all()
+    assert torch.isfinite(scale.backward_std(values, torch.ones_like(values))).all()
