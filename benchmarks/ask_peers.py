@@ -8,6 +8,7 @@ have learned from: it is made anew for every ask.
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -139,10 +140,40 @@ def ax(U: Tensor, Y: Tensor, seed: int) -> Ask:
     return ask
 
 
+def vizier(U: Tensor, Y: Tensor, seed: int) -> Ask:
+    """The designer of its GP bandit algorithm, UCB-PE; an ask takes it ten seconds and more on one thread."""
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+    from jax.random import PRNGKey  # noqa: PLC0415
+    from vizier import algorithms, pyvizier  # noqa: PLC0415
+    from vizier._src.algorithms.designers.gp_ucb_pe import VizierGPUCBPEBandit  # noqa: PLC0415 - not public elsewhere
+
+    names = [f"u{index}" for index in range(U.shape[1])]
+    problem = pyvizier.ProblemStatement()
+    for name in names:
+        problem.search_space.root.add_float_param(name, 0.0, 1.0)
+    problem.metric_information.append(pyvizier.MetricInformation("cost", goal=pyvizier.ObjectiveMetricGoal.MINIMIZE))
+    trials = [
+        pyvizier.Trial(
+            id=number,
+            parameters=dict(zip(names, row, strict=True)),
+            final_measurement=pyvizier.Measurement(metrics={"cost": cost}),
+        )
+        for number, (row, cost) in enumerate(zip(U.tolist(), Y.tolist(), strict=True), start=1)
+    ]
+    designer = VizierGPUCBPEBandit(problem, rng=PRNGKey(seed))
+    designer.update(algorithms.CompletedTrials(trials), algorithms.ActiveTrials())
+
+    def ask() -> list[float]:
+        (found,) = designer.suggest(1)
+        return [float(found.parameters.get_value(name)) for name in names]
+
+    return ask
+
+
 PEERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"botorch": botorch, "optuna": optuna, "ax": ax}
 """With a Gaussian process and expected improvement, as we have."""
 
-OTHERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"optuna_tpe": optuna_tpe}
+OTHERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"optuna_tpe": optuna_tpe, "vizier": vizier}
 """With something else."""
 
 

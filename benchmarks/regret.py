@@ -17,6 +17,10 @@ made a method's runs, and when. Those who look for better priors, starts or sear
 Peers are best in an environment of their own; those that are not installed cannot be named:
 
     pip install -c constraints.txt -e '.[core,robots]' rich threadpoolctl distributed optuna ax-platform cma
+
+Vizier needs versions that others do not work with, and so one more environment, which has in place of the last three:
+
+    'google-vizier[jax]==0.1.24' jax==0.5.3 jaxlib==0.5.3 flax==0.10.6 cvxpy evojax
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ the proposal was brought back to, and looks for the largest improvement there.
 ``optuna``                  GPSampler
 ``optuna_tpe``              TPESampler
 ``ax``                      the client with its usual strategy
+``vizier``                  the designer of its GP bandit algorithm, UCB-PE
 ``cma_es``                  pycma from the best of the first points, a quarter of the box wide
 ``random``                  uniform in the domain
 ==========================  ===========================================================================================
@@ -186,6 +187,7 @@ METHODS: dict[str, Method] = {
     "optuna": Method(in_box(ask_peers.optuna), "optuna"),
     "optuna_tpe": Method(in_box(ask_peers.optuna_tpe), "optuna"),
     "ax": Method(in_box(ask_peers.ax), "ax-platform"),
+    "vizier": Method(in_box(ask_peers.vizier), "google-vizier"),
     "cma_es": Method(cma_es, "cma"),
     "random": Method(uniform),
 }
