@@ -4,7 +4,8 @@
 
 For each space one picture, and one for all robots: for each function the median and the quartiles of log10 regret, or
 of a robot's best cost, by evaluation, and beside them how it is spread at the end. ``regret.md`` holds the medians at
-the end, and for each other method the p value of Wilcoxon's signed-rank test against ours, paired by seed.
+the end, and for each other method the p value of Wilcoxon's signed-rank test against ours, paired by seed; and how long
+asks took.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LEAST = 1e-12
 
 OURS = "geodrome"
 
-PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "cma_es", "random")
+PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "vizier", "cma_es", "random")
 """Methods that are not our engine's."""
 
 LABELS = {"sphere3": "S³", "sphere5": "S⁵", "rotation3": "SO(3)", "spd2": "SPD(2)", "spd3": "SPD(3)",
@@ -52,11 +53,13 @@ class Cell:
     Attributes:
         space, function: Which.
         curves: Of each method by seed, (n,) by evaluation: log10 regret, or the best cost of a robot.
+        ask_cpu_s: Of each method, the mean CPU time of an ask after the first points.
     """
 
     space: str
     function: str
     curves: Mapping[str, Mapping[int, np.ndarray]]
+    ask_cpu_s: Mapping[str, float]
 
     @property
     def title(self) -> str:
@@ -107,6 +110,7 @@ def main() -> None:
 def cells_of(directory: Path, seeds: range | None) -> Iterator[Cell]:
     """Everything that was measured, in the order of the methods' and functions' first runs."""
     found: dict[tuple[str, str], dict[str, dict[int, np.ndarray]]] = defaultdict(lambda: defaultdict(dict))
+    times: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for method in METHODS:
         for run, rows in read(directory, method).items():
             if seeds is None or run.seed in seeds:
@@ -115,12 +119,14 @@ def cells_of(directory: Path, seeds: range | None) -> Iterator[Cell]:
                     if is_robot(run.space)
                     else np.log10(np.maximum([float(row["regret"]) for row in rows], LEAST))
                 )
+                times[run.space, run.function][method] += [float(row["ask_cpu_s"]) for row in rows[INITIAL:]]
     order = [*LABELS]
     of_robots = sorted(key for key in found if is_robot(key[0]))
     others = sorted((key for key in found if not is_robot(key[0])), key=lambda key: order.index(key[0]))
     for space, function in others + of_robots:
         if OURS in found[space, function]:
-            yield Cell(space, function, found[space, function])
+            means = {method: statistics.fmean(own) for method, own in times[space, function].items() if own}
+            yield Cell(space, function, found[space, function], means)
 
 
 def pictures(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
@@ -177,28 +183,46 @@ def page(cells: Sequence[Cell], directory: Path) -> str:
     for name, of_it in pictures(cells).items():
         title = LABELS.get(name, "Robots")
         lines += ["", f"## {title}", "", f"![Regret on {title}](images/regret-{name}.svg)", "", *table(of_it)]
-    lines += ["", "## Versions", "", *versions(directory)]
+    lines += ["", "## Time", "", *asks(cells), "", "## Versions", "", *versions(directory)]
     return "\n".join(lines) + "\n"
 
 
 def introduction(cells: Sequence[Cell]) -> list[str]:
     """What the numbers are."""
-    counts = {len(curves) for cell in cells for curves in cell.curves.values()}
-    lengths = {len(curve) for cell in cells for curves in cell.curves.values() for curve in curves.values()}
-    return [
+    functions = [cell for cell in cells if not is_robot(cell.space)]
+    robots = [cell for cell in cells if is_robot(cell.space)]
+    names = " ".join(cell.space for cell in robots)
+    of_robots = [f"balanced --evaluations 30 --spaces {names}"] if robots else []
+    lines = [
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
         "",
-        f"Numbers are medians of log10 regret (best cost less the optimum) after {among(lengths)} evaluations, over",
-        f"{among(counts)} seeds: lower is better, by 1 is ten times nearer. All methods begin with the same {INITIAL}",
-        "random points. Of robots they are medians of the best cost. *p* is Wilcoxon's, of the difference to Geodrome",
-        "by seeds.",
+        f"Numbers are medians of log10 regret (best cost less the optimum) {extent(functions)}:",
+        "lower is better, by 1 is ten times nearer.",
+    ]
+    if robots:
+        lines += [f"Of robots, whose optimum nobody knows, they are medians of the best cost {extent(robots)}."]
+    return [
+        *lines,
+        f"All methods begin with the same {INITIAL} random points. *p* is Wilcoxon's, of the difference to Geodrome seed",
+        "by seed. A number in brackets is that of the seeds, where it is another than Geodrome's.",
+        "",
+        "Priors, starts and everything else in the engine were chosen on seeds below 100; this page has none of them.",
         "",
         "```bash",
-        "python benchmarks/regret.py",
-        "python benchmarks/figures.py",
+        "python benchmarks/regret.py --seeds 100:110",
+        "python benchmarks/regret.py --seeds 110:130 --functions ackley",
+        *(f"python benchmarks/regret.py --seeds 100:110 --functions {own}" for own in of_robots),
+        "python benchmarks/figures.py --seeds 100:130",
         "```",
     ]
+
+
+def extent(cells: Sequence[Cell]) -> str:
+    """How much was measured."""
+    counts = {len(cell.curves[OURS]) for cell in cells}
+    lengths = {len(curve) for cell in cells for curve in cell.curves[OURS].values()}
+    return f"after {among(lengths)} evaluations, over {among(counts)} seeds"
 
 
 def among(values: set[int]) -> str:
@@ -237,8 +261,32 @@ def table(cells: Sequence[Cell]) -> list[str]:
         entries = []
         for cell in cells:
             median, p = cell.median(method), cell.p_value(method) if method != OURS else None
-            entries += ["" if median is None else f"{median:.2f}", "" if p is None else f"{p:.3f}"]
+            count = len(cell.finals(method))
+            seeds = f" ({count})" if count != len(cell.finals(OURS)) else ""
+            entries += ["" if median is None else f"{median:.2f}{seeds}", "" if p is None else f"{p:.3f}"]
         lines.append(f"| {method} | " + " | ".join(entries) + " |")
+    return lines
+
+
+def asks(cells: Sequence[Cell]) -> list[str]:
+    """Mean CPU times of asks, by space."""
+    by_space: dict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_space["robots" if is_robot(cell.space) else LABELS[cell.space]].append(cell)
+    lines = [
+        "CPU seconds of one ask, fit and search together, on one thread: means over all asks of all functions of a",
+        "space. Runs shared the machine's cores, so that times are good to a third.",
+        "",
+        "| method | " + " | ".join(by_space) + " |",
+        "|---" * (1 + len(by_space)) + "|",
+    ]
+    for method in METHODS:
+        entries = []
+        for of_it in by_space.values():
+            means = [cell.ask_cpu_s[method] for cell in of_it if method in cell.ask_cpu_s]
+            entries.append(f"{statistics.fmean(means):.2g}" if means else "")
+        if any(entries):
+            lines.append(f"| {method} | " + " | ".join(entries) + " |")
     return lines
 
 

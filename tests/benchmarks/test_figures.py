@@ -69,12 +69,23 @@ def test_seeds_that_were_held_out_are_told_apart(measured):
 def test_a_method_that_is_ours_everywhere_has_no_p_value(measured):
     [cell] = [cell for cell in figures.cells_of(measured, None) if cell.function == "ackley"]
     same = figures.Cell(
-        cell.space, cell.function, {"geodrome": cell.curves["geodrome"], "random": cell.curves["geodrome"]}
+        cell.space, cell.function, {"geodrome": cell.curves["geodrome"], "random": cell.curves["geodrome"]}, {}
     )
 
     assert same.p_value("random") is None
     run = Run("geodrome", "sphere3", "ackley", 0)
     assert regret.completed(measured, [run], 3) == {run}
+
+
+def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp_path):
+    for seed in range(3):
+        regret.append(tmp_path, "geodrome", run_of("geodrome", seed, [1.0] * 5 + [0.1, 0.01]))
+    regret.append(tmp_path, "ax", run_of("ax", 0, [1.0] * 6 + [0.5]))
+    cells = list(figures.cells_of(tmp_path, None))
+
+    assert figures.table(cells)[2:] == ["| geodrome | -2.00 |  |", "| ax | -0.30 (1) | 1.000 |"]
+    assert figures.asks(cells)[-2:] == ["| geodrome | 0.1 |", "| ax | 0.1 |"]
+    assert "after 7 evaluations, over 3 seeds:" in "\n".join(figures.introduction(cells))
 
 
 def test_robots_are_compared_by_their_costs(measured, tmp_path):
