@@ -204,8 +204,8 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         lines += [f"Of robots, whose optimum nobody knows, they are medians of the best cost {extent(robots)}."]
     return [
         *lines,
-        f"All methods begin with the same {INITIAL} random points. *p* is Wilcoxon's, of the difference to Geodrome seed",
-        "by seed. A number in brackets is that of the seeds, where it is another than Geodrome's.",
+        f"All methods begin with the same {INITIAL} random points. *p* is Wilcoxon's, of the difference to Geodrome",
+        "seed by seed. A number in brackets is that of the seeds, where it is another than Geodrome's.",
         "",
         "Priors, starts and everything else in the engine were chosen on seeds below 100; this page has none of them.",
         "",
