@@ -82,6 +82,13 @@ class Cell:
         finals = self.finals(method)
         return statistics.median(finals.values()) if finals else None
 
+    def reached(self, level: float) -> int | None:
+        """The first evaluation at which the median of ours is no larger; None if it never is."""
+        curves = list(self.curves[OURS].values())
+        medians = np.median([curve[: min(map(len, curves))] for curve in curves], axis=0)
+        there = np.flatnonzero(medians <= level)
+        return int(there[0]) + 1 if len(there) else None
+
     def p_value(self, method: str) -> float | None:
         """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal."""
         ours, others = self.finals(OURS), self.finals(method)
@@ -232,7 +239,12 @@ def among(values: set[int]) -> str:
 
 def standing(cells: Sequence[Cell]) -> list[str]:
     """Ours beside the best of the others, cell by cell, and in all."""
-    lines = ["| problem | Geodrome | best other | its name | difference |", "|---|---|---|---|---|"]
+    lines = [
+        "*Reached after* is the evaluation at which Geodrome's median is that of the best other method at the end.",
+        "",
+        "| problem | Geodrome | best other | its name | difference | reached after |",
+        "|---|---|---|---|---|---|",
+    ]
     differences = []
     for cell in cells:
         others = {peer: median for peer in PEERS if (median := cell.median(peer)) is not None}
@@ -242,7 +254,9 @@ def standing(cells: Sequence[Cell]) -> list[str]:
         best = min(others, key=others.__getitem__)
         difference = ours - others[best]
         differences.append((difference, cell))
-        lines.append(f"| {cell.title} | {ours:.2f} | {others[best]:.2f} | {best} | {difference:+.2f} |")
+        reached = cell.reached(others[best])
+        entries = [cell.title, f"{ours:.2f}", f"{others[best]:.2f}", best, f"{difference:+.2f}", reached or "not yet"]
+        lines.append("| " + " | ".join(map(str, entries)) + " |")
     for kind in dict.fromkeys(cell.quantity for _, cell in differences):
         own = [difference for difference, cell in differences if cell.quantity == kind]
         good = sum(difference <= 0 for difference in own)

@@ -45,7 +45,7 @@ def test_the_page_has_medians_and_the_test_against_ours(measured, tmp_path):
     subprocess.run([sys.executable, SCRIPT, "--results", measured, "--docs", docs], check=True, timeout=300)
 
     page = (docs / "regret.md").read_text()
-    assert "| ackley on S³ | -1.88 | -0.88 | random | -1.00 |" in page
+    assert "| ackley on S³ | -1.88 | -0.88 | random | -1.00 | 3 |" in page
     assert "At or below the best other in 1 of 1 by log10 regret; at worst -1.00." in page
     # Eight differences of one sign: 2 / 2^8. Levy's function was not run with the other method.
     assert "| random | -0.88 | 0.008 |  |  |" in page
@@ -77,6 +77,14 @@ def test_a_method_that_is_ours_everywhere_has_no_p_value(measured):
     assert regret.completed(measured, [run], 3) == {run}
 
 
+def test_it_is_said_when_ours_reaches_what_another_has_at_the_end(measured):
+    [cell] = [cell for cell in figures.cells_of(measured, None) if cell.function == "ackley"]
+
+    assert cell.reached(0.0) == 1
+    assert cell.reached(np.log10(0.5)) == 2
+    assert cell.reached(-3.0) is None
+
+
 def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp_path):
     for seed in range(3):
         regret.append(tmp_path, "geodrome", run_of("geodrome", seed, [1.0] * 5 + [0.1, 0.01]))
@@ -100,7 +108,7 @@ def test_robots_are_compared_by_their_costs(measured, tmp_path):
 
     assert cell.median("geodrome") == -2.0
     page = (docs / "regret.md").read_text()
-    assert "| posture, balanced | -2.00 | 4.00 | random | -6.00 |" in page
+    assert "| posture, balanced | -2.00 | 4.00 | random | -6.00 | 1 |" in page
     assert "At or below the best other in 1 of 1 by best cost; at worst -6.00." in page
     assert "![Regret on Robots](images/regret-robots.svg)" in page
     assert (docs / "images" / "regret-robots.svg").exists()
