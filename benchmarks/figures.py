@@ -204,9 +204,10 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
         "",
-        f"Numbers are medians of log10 regret (best cost less the optimum) {extent(functions)}:",
-        "lower is better, by 1 is ten times nearer.",
     ]
+    if functions:
+        lines += [f"Numbers are medians of log10 regret (best cost less the optimum) {extent(functions)}:"]
+        lines += ["lower is better, by 1 is ten times nearer."]
     if robots:
         lines += [f"Of robots, whose optimum nobody knows, they are medians of the best cost {extent(robots)}."]
     return [
@@ -214,7 +215,8 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         f"All methods begin with the same {INITIAL} random points. *p* is Wilcoxon's, of the difference to Geodrome",
         "seed by seed. A number in brackets is that of the seeds, where it is another than Geodrome's.",
         "",
-        "Priors, starts and everything else in the engine were chosen on seeds below 100; this page has none of them.",
+        "Priors, starts and everything else in the engine were chosen on seeds below 100, which the last command",
+        "leaves out.",
         "",
         "```bash",
         "python benchmarks/regret.py --seeds 100:110",

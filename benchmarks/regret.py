@@ -89,7 +89,8 @@ def main() -> int:
 def parse() -> Any:
     """The command line."""
     parser = report.parser(__doc__, quick=f"{QUICK_EVALUATIONS} evaluations, Ackley's function on S³, one seed")
-    parser.add_argument("--methods", nargs="*", choices=METHODS, default=[*METHODS], metavar="NAME")
+    usable = [name for name, method in METHODS.items() if method.is_installed]
+    parser.add_argument("--methods", nargs="*", choices=usable, default=usable, metavar="NAME", help=", ".join(usable))
     parser.add_argument("--spaces", nargs="*", choices=costs.SPACES, metavar="NAME", help=", ".join(SPACES))
     parser.add_argument("--functions", nargs="*", metavar="NAME", help=", ".join(FUNCTIONS))
     parser.add_argument("--seeds", type=numbers, metavar="FROM:TO", help="the last one is not among them; 0:10")

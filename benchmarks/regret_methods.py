@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from typing import Any
 
 import ask_peers
@@ -68,6 +69,11 @@ class Method:
     begin: Callable[[CostFunction, int], Prepare]
     package: str | None = None
     spaces: tuple[str, ...] = ()
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether its package is here."""
+        return self.package is None or any(distributions(name=self.package))
 
 
 def first_points(function: CostFunction, seed: int) -> Tensor:

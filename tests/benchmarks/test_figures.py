@@ -94,6 +94,7 @@ def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp
     assert figures.table(cells)[2:] == ["| geodrome | -2.00 |  |", "| ax | -0.30 (1) | 1.000 |"]
     assert figures.asks(cells)[-2:] == ["| geodrome | 0.1 |", "| ax | 0.1 |"]
     assert "after 7 evaluations, over 3 seeds:" in "\n".join(figures.introduction(cells))
+    assert "log10" not in "\n".join(figures.introduction([]))
 
 
 def test_robots_are_compared_by_their_costs(measured, tmp_path):

@@ -12,7 +12,7 @@ import problems
 import pytest
 import regret
 import torch
-from regret_methods import INITIAL, METHODS, first_points
+from regret_methods import INITIAL, METHODS, Method, first_points
 from regret_runs import Run, rows_of
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "regret.py"
@@ -76,6 +76,12 @@ def test_what_was_cut_off_or_is_too_short_is_made_again(tmp_path):
     assert there == {run}
     assert sorted(row["seed"] for row in rows(tmp_path, "random")) == ["0"] * 8 + ["3"] * 6  # that is not wanted now
     assert path.read_text().endswith("\n")
+
+
+def test_only_methods_that_are_installed_can_be_named():
+    assert METHODS["geodrome"].is_installed
+    assert METHODS["botorch"].is_installed
+    assert not Method(METHODS["random"].begin, "no-such-package").is_installed
 
 
 @pytest.mark.parametrize(
