@@ -90,9 +90,13 @@ class Cell:
         return int(there[0]) + 1 if len(there) else None
 
     def p_value(self, method: str) -> float | None:
-        """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal."""
+        """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal.
+
+        Costs are infinite where a robot had no feasible trial: two of them are equal, and one is farthest from all.
+        """
         ours, others = self.finals(OURS), self.finals(method)
-        differences = [others[seed] - ours[seed] for seed in sorted(ours.keys() & others.keys())]
+        seeds = sorted(ours.keys() & others.keys())
+        differences = [others[seed] - ours[seed] if others[seed] != ours[seed] else 0.0 for seed in seeds]
         if not any(differences):
             return None
         return float(wilcoxon(differences, zero_method="zsplit").pvalue)
@@ -198,8 +202,11 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
     """What the numbers are."""
     functions = [cell for cell in cells if not is_robot(cell.space)]
     robots = [cell for cell in cells if is_robot(cell.space)]
-    names = " ".join(cell.space for cell in robots)
-    of_robots = [f"balanced --evaluations 30 --spaces {names}"] if robots else []
+    spaces, of_them = (
+        " ".join(dict.fromkeys(each)) for each in ((c.space for c in robots), (c.function for c in robots))
+    )
+    longest = max((len(curve) for cell in robots for curve in cell.curves[OURS].values()), default=0)
+    of_robots = [f"{of_them} --evaluations {longest} --spaces {spaces}"] if robots else []
     lines = [
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",

@@ -77,6 +77,21 @@ def test_a_method_that_is_ours_everywhere_has_no_p_value(measured):
     assert regret.completed(measured, [run], 3) == {run}
 
 
+def test_a_robot_without_a_feasible_trial_is_the_worst_of_all():
+    def curves(*ends: float) -> dict[int, np.ndarray]:
+        return {seed: np.array([end]) for seed, end in enumerate(ends)}
+
+    found = {
+        "geodrome": curves(1, 2, np.inf, 1),
+        "random": curves(np.inf, 4, np.inf, 4),
+        "optuna": curves(9, 4, np.inf, 4),
+    }
+    cell = figures.Cell("robot:orientation", "balanced", found, {})
+
+    assert cell.p_value("random") == cell.p_value("optuna")
+    assert 0 < cell.p_value("random") < 1
+
+
 def test_it_is_said_when_ours_reaches_what_another_has_at_the_end(measured):
     [cell] = [cell for cell in figures.cells_of(measured, None) if cell.function == "ackley"]
 
