@@ -21,6 +21,12 @@ START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 30
 
 
+def pytest_configure() -> None:
+    """Lets processes that tests start end on Ctrl-C, also where a shell in the background ignores it for all."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @dataclass(frozen=True)
 class RunningServer:
     """A server process that answers.
