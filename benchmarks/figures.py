@@ -32,6 +32,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 LEAST = 1e-12
 """Regrets below it are rounding."""
 
+SIGNIFICANT = 0.05
+"""p values below it are shown in bold."""
+
 OURS = "geodrome"
 
 PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "vizier", "cma_es", "random")
@@ -89,17 +92,19 @@ class Cell:
         there = np.flatnonzero(medians <= level)
         return int(there[0]) + 1 if len(there) else None
 
-    def p_value(self, method: str) -> float | None:
-        """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal.
+    def differences(self, method: str) -> list[float]:
+        """What a method has at the end less what ours has, on the seeds that both have.
 
         Costs are infinite where a robot had no feasible trial: two of them are equal, and one is farthest from all.
         """
         ours, others = self.finals(OURS), self.finals(method)
         seeds = sorted(ours.keys() & others.keys())
-        differences = [others[seed] - ours[seed] if others[seed] != ours[seed] else 0.0 for seed in seeds]
-        if not any(differences):
-            return None
-        return float(wilcoxon(differences, zero_method="zsplit").pvalue)
+        return [others[seed] - ours[seed] if others[seed] != ours[seed] else 0.0 for seed in seeds]
+
+    def p_value(self, method: str) -> float | None:
+        """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal."""
+        differences = self.differences(method)
+        return float(wilcoxon(differences, zero_method="zsplit").pvalue) if any(differences) else None
 
 
 def main() -> None:
@@ -194,6 +199,7 @@ def page(cells: Sequence[Cell], directory: Path) -> str:
     for name, of_it in pictures(cells).items():
         title = LABELS.get(name, "Robots")
         lines += ["", f"## {title}", "", f"![Regret on {title}](images/regret-{name}.svg)", "", *table(of_it)]
+    lines += ["", "## What the kernel does", "", *kernels(cells)]
     lines += ["", "## Time", "", *asks(cells), "", "## Versions", "", *versions(directory)]
     return "\n".join(lines) + "\n"
 
@@ -288,6 +294,27 @@ def table(cells: Sequence[Cell]) -> list[str]:
             seeds = f" ({count})" if count != len(cell.finals(OURS)) else ""
             entries += ["" if median is None else f"{median:.2f}{seeds}", "" if p is None else f"{p:.3f}"]
         lines.append(f"| {method} | " + " | ".join(entries) + " |")
+    return lines
+
+
+def kernels(cells: Sequence[Cell]) -> list[str]:
+    """Other kernels in our engine: how far they end from ours, seed by seed."""
+    methods = [m for m in METHODS if m not in (OURS, *PEERS) and any(cell.curves.get(m) for cell in cells)]
+    lines = [
+        "The same engine with other kernels: medians of the difference to Geodrome, seed by seed. Above 0, the space's",
+        f"own kernel with a learned smoothness is better. Bold is p < {SIGNIFICANT}.",
+        "",
+        "| problem | " + " | ".join(methods) + " |",
+        "|---" * (1 + len(methods)) + "|",
+    ]
+    for cell in cells:
+        entries = []
+        for method in methods:
+            differences, p = cell.differences(method), cell.p_value(method)
+            entry = f"{statistics.median(differences):+.2f}" if differences else ""
+            entries.append(f"**{entry}**" if p is not None and p < SIGNIFICANT else entry)
+        if any(entries):
+            lines.append("| " + " | ".join([cell.title, *entries]) + " |")
     return lines
 
 

@@ -112,6 +112,26 @@ def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp
     assert "log10" not in "\n".join(figures.introduction([]))
 
 
+def test_other_kernels_are_compared_seed_by_seed(tmp_path):
+    for seed in range(8):
+        end = 10.0 ** -(seed + 1)
+        regret.append(tmp_path, "geodrome", run_of("geodrome", seed, [1.0, end]))
+        regret.append(tmp_path, "geodrome_se", run_of("geodrome_se", seed, [1.0, 100 * end]))
+        regret.append(tmp_path, "random", run_of("random", seed, [1.0, 1.0]))
+    for seed, other in enumerate((0.1, 10.0, 1.0)):
+        regret.append(
+            tmp_path, "geodrome_euclidean", run_of("geodrome_euclidean", seed, [1.0, other * 10.0 ** -(seed + 1)])
+        )
+
+    lines = figures.kernels(list(figures.cells_of(tmp_path, None)))
+
+    assert lines[-3:] == [
+        "| problem | geodrome_se | geodrome_euclidean |",
+        "|---|---|---|",
+        "| ackley on S³ | **+2.00** | +0.00 |",
+    ]
+
+
 def test_robots_are_compared_by_their_costs(measured, tmp_path):
     for seed in range(8):
         for method, end in (("geodrome", -2.0), ("random", 0.5 + seed)):
