@@ -35,6 +35,12 @@ LEAST = 1e-12
 SIGNIFICANT = 0.05
 """p values below it are shown in bold."""
 
+FEWEST_SEEDS = 5
+"""With fewer, a method is in the tables, but is not called the best of the others."""
+
+WIDEST = 4
+"""With more problems than these, each is a row of a table, and not a column."""
+
 OURS = "geodrome"
 
 PEERS = ("botorch_ambient", "botorch", "optuna", "optuna_tpe", "ax", "vizier", "cma_es", "random")
@@ -175,7 +181,8 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
 def add_curve(axes: Axes, method: str, curves: Sequence[np.ndarray]) -> None:
     """Median and quartiles of a method."""
     count = min(map(len, curves))
-    low, middle, high = np.quantile([curve[:count] for curve in curves], (0.25, 0.5, 0.75), axis=0)
+    with np.errstate(invalid="ignore"):  # between two infinite costs there is no number, and nothing is drawn
+        low, middle, high = np.quantile([curve[:count] for curve in curves], (0.25, 0.5, 0.75), axis=0)
     at = np.arange(1, count + 1)
     axes.fill_between(at, low, high, color=COLOURS[method], alpha=0.12, linewidth=0)
     axes.plot(at, middle, color=COLOURS[method], linewidth=2 if method == OURS else 1, label=method)
@@ -254,59 +261,68 @@ def among(values: set[int]) -> str:
 
 def standing(cells: Sequence[Cell]) -> list[str]:
     """Ours beside the best of the others, cell by cell, and in all."""
-    lines = [
-        "*Reached after* is the evaluation at which Geodrome's median is that of the best other method at the end.",
-        "",
-        "| problem | Geodrome | best other | its name | difference | reached after |",
-        "|---|---|---|---|---|---|",
-    ]
-    differences = []
+    rows, differences = [], defaultdict(list)
     for cell in cells:
-        others = {peer: median for peer in PEERS if (median := cell.median(peer)) is not None}
+        peers = [peer for peer in PEERS if len(cell.finals(peer)) >= FEWEST_SEEDS]
+        others = {peer: median for peer in peers if (median := cell.median(peer)) is not None}
         ours = cell.median(OURS)
         if not others or ours is None:
             continue
         best = min(others, key=others.__getitem__)
         difference = ours - others[best]
-        differences.append((difference, cell))
-        reached = cell.reached(others[best])
-        entries = [cell.title, f"{ours:.2f}", f"{others[best]:.2f}", best, f"{difference:+.2f}", reached or "not yet"]
-        lines.append("| " + " | ".join(map(str, entries)) + " |")
-    for kind in dict.fromkeys(cell.quantity for _, cell in differences):
-        own = [difference for difference, cell in differences if cell.quantity == kind]
+        differences[cell.quantity].append(difference)
+        reached = cell.reached(others[best]) or "not yet"
+        rows.append([cell.title, f"{ours:.2f}", f"{others[best]:.2f}", best, f"{difference:+.2f}", reached])
+    lines = [
+        "*Reached after* is the evaluation at which Geodrome's median is that of the best other method at the end.",
+        f"Methods that were run with fewer than {FEWEST_SEEDS} seeds are left out here.",
+        "",
+        *_markdown(["problem", "Geodrome", "best other", "its name", "difference", "reached after"], rows),
+    ]
+    for quantity, own in differences.items():
         good = sum(difference <= 0 for difference in own)
-        lines += ["", f"At or below the best other in {good} of {len(own)} by {kind}; at worst {max(own):+.2f}."]
+        lines += ["", f"At or below the best other in {good} of {len(own)} by {quantity}; at worst {max(own):+.2f}."]
     return lines
 
 
 def table(cells: Sequence[Cell]) -> list[str]:
     """Medians and p values of all methods on a space."""
     methods = [method for method in METHODS if any(cell.curves.get(method) for cell in cells)]
-    lines = [
-        "| method | " + " | ".join(f"{cell.title} | p" for cell in cells) + " |",
-        "|---" * (1 + 2 * len(cells)) + "|",
-    ]
-    for method in methods:
-        entries = []
-        for cell in cells:
-            median, p = cell.median(method), cell.p_value(method) if method != OURS else None
-            count = len(cell.finals(method))
-            seeds = f" ({count})" if count != len(cell.finals(OURS)) else ""
-            entries += ["" if median is None else f"{median:.2f}{seeds}", "" if p is None else f"{p:.3f}"]
-        lines.append(f"| {method} | " + " | ".join(entries) + " |")
-    return lines
+    medians = {method: [_median(cell, method) for cell in cells] for method in methods}
+    p_values = {method: [_p_value(cell, method) for cell in cells] for method in methods}
+    if len(cells) > WIDEST:
+        rows = [[cell.title] for cell in cells]
+        for method in methods:
+            for row, median, p in zip(rows, medians[method], p_values[method], strict=True):
+                row.append(f"{median}, p = {p}" if p else median)
+        return _markdown(["problem", *methods], rows)
+    head = ["method", *(name for cell in cells for name in (cell.title, "p"))]
+    pairs = {method: zip(medians[method], p_values[method], strict=True) for method in methods}
+    return _markdown(head, [[method, *(entry for pair in pairs[method] for entry in pair)] for method in methods])
+
+
+def _median(cell: Cell, method: str) -> str:
+    """With the number of its seeds in brackets, where it is another than that of ours."""
+    median, count = cell.median(method), len(cell.finals(method))
+    if median is None:
+        return ""
+    return f"{median:.2f}" + (f" ({count})" if count != len(cell.finals(OURS)) else "")
+
+
+def _p_value(cell: Cell, method: str) -> str:
+    p = cell.p_value(method) if method != OURS else None
+    return "" if p is None else f"{p:.3f}"
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
+    return [lines[0], "|---" * len(head) + "|", *lines[1:]]
 
 
 def kernels(cells: Sequence[Cell]) -> list[str]:
     """Other kernels in our engine: how far they end from ours, seed by seed."""
     methods = [m for m in METHODS if m not in (OURS, *PEERS) and any(cell.curves.get(m) for cell in cells)]
-    lines = [
-        "The same engine with other kernels: medians of the difference to Geodrome, seed by seed. Above 0, the space's",
-        f"own kernel with a learned smoothness is better. Bold is p < {SIGNIFICANT}.",
-        "",
-        "| problem | " + " | ".join(methods) + " |",
-        "|---" * (1 + len(methods)) + "|",
-    ]
+    rows = []
     for cell in cells:
         entries = []
         for method in methods:
@@ -314,8 +330,13 @@ def kernels(cells: Sequence[Cell]) -> list[str]:
             entry = f"{statistics.median(differences):+.2f}" if differences else ""
             entries.append(f"**{entry}**" if p is not None and p < SIGNIFICANT else entry)
         if any(entries):
-            lines.append("| " + " | ".join([cell.title, *entries]) + " |")
-    return lines
+            rows.append([cell.title, *entries])
+    return [
+        "The same engine with other kernels: medians of the difference to Geodrome, seed by seed. Above 0, the space's",
+        f"own kernel with a learned smoothness is better. Bold is p < {SIGNIFICANT}.",
+        "",
+        *_markdown(["problem", *methods], rows),
+    ]
 
 
 def asks(cells: Sequence[Cell]) -> list[str]:
@@ -323,21 +344,20 @@ def asks(cells: Sequence[Cell]) -> list[str]:
     by_space: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         by_space["robots" if is_robot(cell.space) else LABELS[cell.space]].append(cell)
-    lines = [
-        "CPU seconds of one ask, fit and search together, on one thread: means over all asks of all functions of a",
-        "space. Runs shared the machine's cores, so that times are good to a third.",
-        "",
-        "| method | " + " | ".join(by_space) + " |",
-        "|---" * (1 + len(by_space)) + "|",
-    ]
+    rows = []
     for method in METHODS:
         entries = []
         for of_it in by_space.values():
             means = [cell.ask_cpu_s[method] for cell in of_it if method in cell.ask_cpu_s]
             entries.append(f"{statistics.fmean(means):.2g}" if means else "")
         if any(entries):
-            lines.append(f"| {method} | " + " | ".join(entries) + " |")
-    return lines
+            rows.append([method, *entries])
+    return [
+        "CPU seconds of one ask, fit and search together, on one thread: means over all asks of all functions of a",
+        "space. Runs shared the machine's cores, so that times are good to a third.",
+        "",
+        *_markdown(["method", *by_space], rows),
+    ]
 
 
 def versions(directory: Path) -> list[str]:

@@ -132,6 +132,33 @@ def test_other_kernels_are_compared_seed_by_seed(tmp_path):
     ]
 
 
+def test_a_method_with_few_seeds_is_not_the_best_of_the_others(measured):
+    for seed in range(figures.FEWEST_SEEDS - 1):
+        regret.append(measured, "ax", run_of("ax", seed, [1.0, 0.5, 1e-9]))
+
+    lines = figures.standing(list(figures.cells_of(measured, None)))
+
+    assert "| ackley on S³ | -1.88 | -0.88 | random | -1.00 | 3 |" in lines
+
+
+def test_many_problems_are_rows_of_a_table():
+    def curves(end: float) -> dict[int, np.ndarray]:
+        return {seed: np.array([1.0, end + seed]) for seed in range(8)}
+
+    cells = [
+        figures.Cell("robot:posture", f"weights {number}", {"geodrome": curves(0.0), "random": curves(number)}, {})
+        for number in range(figures.WIDEST + 1)
+    ]
+
+    assert figures.table(cells)[:4] == [
+        "| problem | geodrome | random |",
+        "|---|---|---|",
+        "| posture, weights 0 | 3.50 | 3.50 |",
+        "| posture, weights 1 | 3.50 | 4.50, p = 0.008 |",
+    ]
+    assert len(figures.table(cells[:-1])) == 4
+
+
 def test_robots_are_compared_by_their_costs(measured, tmp_path):
     for seed in range(8):
         for method, end in (("geodrome", -2.0), ("random", 0.5 + seed)):
