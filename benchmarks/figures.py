@@ -238,7 +238,7 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         "Priors, starts and everything else in the engine were chosen on seeds below 100, which the last command",
         "leaves out.",
         "",
-        "```bash",
+        "```text",
         "python benchmarks/regret.py --seeds 100:110",
         "python benchmarks/regret.py --seeds 110:130 --functions ackley",
         *(f"python benchmarks/regret.py --seeds 100:110 --functions {own}" for own in of_robots),
