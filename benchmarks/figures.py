@@ -105,12 +105,17 @@ class Cell:
         """
         ours, others = self.finals(OURS), self.finals(method)
         seeds = sorted(ours.keys() & others.keys())
-        return [others[seed] - ours[seed] if others[seed] != ours[seed] else 0.0 for seed in seeds]
+        return [difference(others[seed], ours[seed]) for seed in seeds]
 
     def p_value(self, method: str) -> float | None:
         """Of Wilcoxon's test of a method against ours on the seeds that both have; None where all are equal."""
         differences = self.differences(method)
         return float(wilcoxon(differences, zero_method="zsplit").pvalue) if any(differences) else None
+
+
+def difference(one: float, other: float) -> float:
+    """How much more the first is; nothing between two infinite costs."""
+    return 0.0 if one == other else one - other
 
 
 def main() -> None:
@@ -122,6 +127,7 @@ def main() -> None:
     arguments = parser.parse_args()
     cells = list(cells_of(arguments.results, arguments.seeds))
     mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "geodrome"  # the same results give the same files
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
     for name, of_it in pictures(cells).items():
@@ -215,11 +221,10 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
     """What the numbers are."""
     functions = [cell for cell in cells if not is_robot(cell.space)]
     robots = [cell for cell in cells if is_robot(cell.space)]
-    spaces, of_them = (
-        " ".join(dict.fromkeys(each)) for each in ((c.space for c in robots), (c.function for c in robots))
-    )
+    spaces = " ".join(dict.fromkeys(cell.space for cell in robots))
+    weights = " ".join(dict.fromkeys(cell.function for cell in robots))
     longest = max((len(curve) for cell in robots for curve in cell.curves[OURS].values()), default=0)
-    of_robots = [f"{of_them} --evaluations {longest} --spaces {spaces}"] if robots else []
+    of_robots = [f"{weights} --evaluations {longest} --spaces {spaces}"] if robots else []
     lines = [
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
@@ -236,7 +241,8 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         "seed by seed. A number in brackets is that of the seeds, where it is another than Geodrome's.",
         "",
         "Priors, starts and everything else in the engine were chosen on seeds below 100, which the last command",
-        "leaves out.",
+        "leaves out; but for [the lengthscales of products](decisions/0017-lengthscales-grow-with-the-dimensions.md),",
+        "where seeds 100 to 104 of robots that plan paths were looked at, too.",
         "",
         "```text",
         "python benchmarks/regret.py --seeds 100:110",
@@ -269,10 +275,10 @@ def standing(cells: Sequence[Cell]) -> list[str]:
         if not others or ours is None:
             continue
         best = min(others, key=others.__getitem__)
-        difference = ours - others[best]
-        differences[cell.quantity].append(difference)
+        ahead = difference(ours, others[best])
+        differences[cell.quantity].append(ahead)
         reached = cell.reached(others[best]) or "not yet"
-        rows.append([cell.title, f"{ours:.2f}", f"{others[best]:.2f}", best, f"{difference:+.2f}", reached])
+        rows.append([cell.title, f"{ours:.2f}", f"{others[best]:.2f}", best, f"{ahead:+.2f}", reached])
     lines = [
         "*Reached after* is the evaluation at which Geodrome's median is that of the best other method at the end.",
         f"Methods that were run with fewer than {FEWEST_SEEDS} seeds are left out here.",
@@ -280,7 +286,7 @@ def standing(cells: Sequence[Cell]) -> list[str]:
         *_markdown(["problem", "Geodrome", "best other", "its name", "difference", "reached after"], rows),
     ]
     for quantity, own in differences.items():
-        good = sum(difference <= 0 for difference in own)
+        good = sum(ahead <= 0 for ahead in own)
         lines += ["", f"At or below the best other in {good} of {len(own)} by {quantity}; at worst {max(own):+.2f}."]
     return lines
 
@@ -302,11 +308,13 @@ def table(cells: Sequence[Cell]) -> list[str]:
 
 
 def _median(cell: Cell, method: str) -> str:
-    """With the number of its seeds in brackets, where it is another than that of ours."""
-    median, count = cell.median(method), len(cell.finals(method))
-    if median is None:
-        return ""
-    return f"{median:.2f}" + (f" ({count})" if count != len(cell.finals(OURS)) else "")
+    median = cell.median(method)
+    return "" if median is None else f"{median:.2f}" + _seeds(cell, len(cell.finals(method)))
+
+
+def _seeds(cell: Cell, count: int) -> str:
+    """Their number in brackets, where it is another than that of ours."""
+    return f" ({count})" if count != len(cell.finals(OURS)) else ""
 
 
 def _p_value(cell: Cell, method: str) -> str:
@@ -322,21 +330,22 @@ def _markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str
 def kernels(cells: Sequence[Cell]) -> list[str]:
     """Other kernels in our engine: how far they end from ours, seed by seed."""
     methods = [m for m in METHODS if m not in (OURS, *PEERS) and any(cell.curves.get(m) for cell in cells)]
-    rows = []
-    for cell in cells:
-        entries = []
-        for method in methods:
-            differences, p = cell.differences(method), cell.p_value(method)
-            entry = f"{statistics.median(differences):+.2f}" if differences else ""
-            entries.append(f"**{entry}**" if p is not None and p < SIGNIFICANT else entry)
-        if any(entries):
-            rows.append([cell.title, *entries])
+    rows = [[cell.title, *(_against(cell, method) for method in methods)] for cell in cells]
     return [
         "The same engine with other kernels: medians of the difference to Geodrome, seed by seed. Above 0, the space's",
         f"own kernel with a learned smoothness is better. Bold is p < {SIGNIFICANT}.",
         "",
-        *_markdown(["problem", *methods], rows),
+        *_markdown(["problem", *methods], [row for row in rows if any(row[1:])]),
     ]
+
+
+def _against(cell: Cell, method: str) -> str:
+    """How far a method ends from ours, in bold where that is significant."""
+    differences, p = cell.differences(method), cell.p_value(method)
+    if not differences:
+        return ""
+    median = f"{statistics.median(differences):+.2f}"
+    return (f"**{median}**" if p is not None and p < SIGNIFICANT else median) + _seeds(cell, len(differences))
 
 
 def asks(cells: Sequence[Cell]) -> list[str]:
