@@ -10,7 +10,8 @@ the proposal was brought back to, and looks for the largest improvement there.
 ``geodrome_matern``         the same with nu = 2.5
 ``geodrome_se``             the squared exponential (heat) kernel of the space
 ``geodrome_geodesic_se``    exp of squared geodesic distances, which is not positive definite on all spaces
-``geodrome_euclidean``      Matérn kernel of the numbers that points are written with; searched on the manifold
+``geodrome_euclidean``      Matérn kernel of the numbers that points are written with (hyperbolic ones in Poincaré's
+                            ball); searched on the manifold
 ``geodrome_cholesky``       SPD: the same of Cholesky factors
 ``geodrome_eigen``          SPD: a product of kernels of eigenvalues and of eigenvectors
 ``botorch_ambient``         SingleTaskGP and log EI on the numbers that points are written with, brought back as above

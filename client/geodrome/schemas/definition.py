@@ -27,9 +27,9 @@ class Kernel(Input):
 
     ``"learn"``, the default, finds the smoothness from the costs; ``"inf"`` is the heat (squared exponential) kernel.
 
-    The other types are baselines to compare with: ``euclidean_matern`` takes a point's numbers as they are,
-    ``cholesky_matern`` those of Cholesky factors, and ``geodesic_se``, whose ``nu`` is ``"inf"``, is the squared
-    exponential of the geodesic distance.
+    The other types are baselines to compare with: ``euclidean_matern`` takes a point's numbers as they are, hyperbolic
+    ones in Poincaré's ball, ``cholesky_matern`` those of Cholesky factors, and ``geodesic_se``, whose ``nu`` is
+    ``"inf"``, is the squared exponential of the geodesic distance.
     """
 
     type: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "matern"

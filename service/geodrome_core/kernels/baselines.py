@@ -1,4 +1,4 @@
-"""Kernels to compare with: of the geodesic distance, of the numbers of a point as they are, of Cholesky factors.
+"""Kernels to compare with: of the geodesic distance, of the numbers of a point, of Cholesky factors.
 
 One more, of eigenvalues and eigenvectors, is in ``eigen_product``.
 """
@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.geometry.euclidean import Euclidean
-from geodrome_core.geometry.hyperbolic import Hyperbolic
+from geodrome_core.geometry.hyperbolic import Hyperbolic, to_poincare
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
 from geodrome_core.geometry.spd import SPD
@@ -102,6 +102,17 @@ class AmbientMatern(MaternOfCoordinates):
         return x.double() / self.unit
 
 
+class PoincareMatern(AmbientMatern):
+    """The same on the numbers of Poincaré's ball; rows are points of the hyperboloid.
+
+    The numbers of the hyperboloid grow as exp(d) with the distance d from its origin, and no flat kernel fits them.
+    """
+
+    def coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
+        """The numbers in the ball."""
+        return super().coordinates(to_poincare(x))
+
+
 class AmbientCholesky(CholeskyMatern):
     """The Matérn kernel of Cholesky factors, on SPD(n) of any metric."""
 
@@ -117,7 +128,7 @@ def ambient_unit(manifold: Manifold) -> float:
         case EigenvalueBox(eigenvalues=(low, high)):
             return (high - low) * math.sqrt(manifold.size) / manifold.diameter
         case Hyperbolic(radius=float(radius)):
-            return math.sinh(radius) / radius
+            return math.tanh(radius / 2) / radius
         case _:
             return 1.0
 
@@ -128,7 +139,8 @@ def baseline_for(space: Space, kind: Baseline, *, nu: float = 2.5, **kwargs: Any
     Args:
         space: The space; its rows are the kernel's inputs.
         kind: ``geodesic_se``, or ``euclidean_matern``: the Matérn kernel of R^d on the rows as they are. Rows of
-            symmetric matrices are as far apart as their Mandel vectors; rotations are matrices, not quaternions. Or
+            symmetric matrices are as far apart as their Mandel vectors; rotations are matrices, not quaternions;
+            hyperbolic points are those of Poincaré's ball, whichever model the space has. Or
             ``cholesky_matern``: that of the Cholesky factors of SPD(n), and other factors' own kernels. Or
             ``eigen_product``, for SPD(2) and SPD(3): see ``EigenProductMatern``.
         nu: Smoothness of all but ``geodesic_se``.
@@ -168,7 +180,8 @@ def _baseline(factor: Manifold, kind: Baseline, *, nu: float, **kwargs: Any) -> 
         case "euclidean_matern":
             if isinstance(factor, Euclidean):
                 return EuclideanMatern(nu=nu, **kwargs)
-            return AmbientMatern(unit=ambient_unit(factor), nu=nu, **kwargs)
+            of_numbers = PoincareMatern if isinstance(factor, Hyperbolic) else AmbientMatern
+            return of_numbers(unit=ambient_unit(factor), nu=nu, **kwargs)
         case _:
             assert_never(kind)
 

@@ -9,6 +9,7 @@ import torch
 from geodrome_core import space_from_spec
 from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.flat_spd import LogEuclideanSPD
+from geodrome_core.geometry.hyperbolic import from_poincare
 from geodrome_core.geometry.rotation import Rotation
 from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
@@ -91,6 +92,18 @@ def test_the_ambient_kernel_of_matrices_is_gpytorch_s_on_mandel_vectors(nu):
     ours.lengthscale = theirs.lengthscale = 0.7
 
     assert_close(gram(ours, x), gram(theirs, mandel), atol=1e-7, rtol=0.0)  # they clamp squared distances
+
+
+@pytest.mark.parametrize("model", ["lorentz", "poincare"])
+def test_the_ambient_kernel_of_hyperbolic_points_is_that_of_the_ball(model):
+    space = space_from_spec({"type": "hyperbolic", "dim": 2, "model": model, "radius": 2.0})
+    inside = [[0.0, 0.0], [0.5, -0.3], [0.0, 0.75], [-0.7, 0.1]]
+    x = space.rows(inside) if model == "poincare" else from_poincare(torch.tensor(inside, dtype=torch.float64))
+    ours, theirs = baseline_for(space, "euclidean_matern"), MaternKernel(nu=2.5).double()
+    # As far apart as the two ends of the domain are, 4, where in the ball it is 2 tanh(1).
+    ours.lengthscale, theirs.lengthscale = 1.2, 1.2 * math.tanh(1.0) / 2.0
+
+    assert_close(gram(ours, x), gram(theirs, torch.tensor(inside, dtype=torch.float64)), atol=1e-7, rtol=0.0)
 
 
 def test_the_baseline_of_a_product_is_the_product_and_can_be_scaled():
