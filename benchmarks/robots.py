@@ -1,6 +1,7 @@
 """Geodrome beside random search on the simulated robots, through a real server, the SDK and the runner.
 
-    python benchmarks/robots.py [--quick] [--robots NAME …] [--weights NAME …] [--seeds N] [--trials N] [--json FILE]
+    python benchmarks/robots.py [--quick] [--robots NAME …] [--weights NAME …] [--seeds N] [--trials N] [--kernel TYPE]
+        [--json FILE]
 
 For each robot, weighting and seed, both methods get as many trials; the seed is that of the study and of the random
 search. Costs are the best of a run, and its median over the seeds. ``simulation_cpu_s`` is the CPU time that the robot
@@ -39,12 +40,13 @@ def main() -> None:
     parser.add_argument("--weights", nargs="*", metavar="NAME", help="those that a robot has of them; else its first")
     parser.add_argument("--seeds", type=int, metavar="N", help=f"{SEEDS} if not given")
     parser.add_argument("--trials", type=int, metavar="N", help=f"{TRIALS} if not given")
+    parser.add_argument("--kernel", metavar="TYPE", help="the space's own, if not given")
     arguments = parser.parse_args()
     names = arguments.robots or (["orientation"] if arguments.quick else list(ROBOTS))
     seeds = range(arguments.seeds or (QUICK_SEEDS if arguments.quick else SEEDS))
     trials = arguments.trials or (QUICK_TRIALS if arguments.quick else TRIALS)
     robots = [robot for name in names for robot in weighted(name, arguments.weights)]
-    rows = list(compare(robots, seeds=seeds, trials=trials))
+    rows = list(compare(robots, seeds=seeds, trials=trials, kernel=arguments.kernel))
     totals = summary(rows)
     show(totals)
     report.write(arguments.json, rows=rows, summary=totals)
@@ -58,18 +60,21 @@ def weighted(name: str, weights: Sequence[str] | None) -> list[Task]:
     return [type(robot)(weights=one) for one in chosen]
 
 
-def compare(robots: Sequence[Task], *, seeds: Sequence[int], trials: int) -> Iterator[dict[str, Any]]:
+def compare(
+    robots: Sequence[Task], *, seeds: Sequence[int], trials: int, kernel: str | None
+) -> Iterator[dict[str, Any]]:
     """A row for each robot, seed and method, on a server of their own."""
     with servers.empty_database("sqlite") as database, servers.server(database) as at, Client(at.url) as client:
         for robot, seed in itertools.product(robots, seeds):
-            yield from one_seed(client, robot, seed, trials)
+            yield from one_seed(client, robot, seed, trials, kernel)
 
 
-def one_seed(client: Client, robot: Task, seed: int, trials: int) -> Iterator[dict[str, Any]]:
+def one_seed(client: Client, robot: Task, seed: int, trials: int, kernel: str | None) -> Iterator[dict[str, Any]]:
     """A row for each method."""
     timed = Timed(robot)
     begin = time.perf_counter()
-    study = open_study(client, robot, name=f"{robot.name}-{robot.weighting}-seed{seed}", seed=seed)
+    name = f"{robot.name}-{robot.weighting}-seed{seed}"
+    study = open_study(client, robot, name=name, kernel=kernel, seed=seed)
     found = run(timed, study, trials)
     wall_s = time.perf_counter() - begin
     costs = [None if trial.measurement is None else trial.measurement.cost for trial in found.trials]

@@ -34,6 +34,7 @@ def run_robot(
         Path | None, typer.Option(help="Keeps results until the service has them; STUDY.journal if not given.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the study, if it is made.")] = 0,
+    kernel: Annotated[str | None, typer.Option(help="Of the study, by its type; the space's own if not given.")] = None,
     weights: Annotated[
         str | None, typer.Option(help="Of the terms of the cost; tasks of the paper have balanced and printed.")
     ] = None,
@@ -67,7 +68,7 @@ def run_robot(
         _stop(str(error), code=2)
     try:
         with Client(url) as client, terminated_as_interrupt():
-            loaded = open_study(client, robot, name=study or robot.name, seed=seed, if_exists="load")
+            loaded = open_study(client, robot, name=study or robot.name, kernel=kernel, seed=seed, if_exists="load")
             with Journal(journal or Path(f"{loaded.name}.journal"), worker=worker, resume=resume) as kept:
                 report = run(
                     robot,

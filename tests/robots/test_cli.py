@@ -141,6 +141,20 @@ def test_run_sends_what_the_journal_holds_only_when_it_is_to_resume(cli, server,
     assert trials[0].cost == 0.125
 
 
+def test_run_makes_the_study_with_the_kernel_that_is_named(cli, server):
+    study = f"orientation-{uuid4().hex}"
+    arguments = ["run", "orientation", "--url", server, "--study", study, "--trials", "1"]
+
+    made = cli.invoke(app, [*arguments, "--kernel", "euclidean_matern"])
+    other = cli.invoke(app, arguments)
+
+    assert made.exit_code == 0, made.stderr
+    assert other.exit_code == 1
+    assert study in other.stderr
+    with Client(server) as client:
+        assert client.study(study).record.kernel.type == "euclidean_matern"
+
+
 def test_an_unknown_robot_is_wrong_usage(cli):
     result = cli.invoke(app, ["run", "lathe"])
 

@@ -9,7 +9,16 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from geodrome import Client, Infeasible, InvalidCost, RobotFault, ServiceUnreachable, Study, StudyExists
+from geodrome import (
+    Client,
+    Infeasible,
+    InvalidCost,
+    InvalidRequest,
+    RobotFault,
+    ServiceUnreachable,
+    Study,
+    StudyExists,
+)
 from geodrome.schemas import Outcome
 from geodrome_robots.journal import Journal
 from geodrome_robots.loop import Limits
@@ -201,6 +210,18 @@ def test_a_study_keeps_what_its_robot_says_and_mixes_no_two_weightings(client):
     assert (study.record.space.frame, study.record.space.order) == ("panda_hand", "wxyz")
     with pytest.raises(StudyExists):
         open_study(client, Orientation("printed"), name=name, if_exists="load")
+
+
+def test_a_study_of_a_robot_has_the_kernel_that_is_asked_for(client):
+    name = f"orientation-{uuid4().hex}"
+
+    study = open_study(client, Orientation("balanced"), name=name, kernel="euclidean_matern")
+
+    assert study.record.kernel.type == "euclidean_matern"
+    with pytest.raises(StudyExists):
+        open_study(client, Orientation("balanced"), name=name, if_exists="load")
+    with pytest.raises(InvalidRequest, match="/kernel/type"):
+        open_study(client, Orientation("balanced"), name=f"{name}-2", kernel="cholesky_matern")
 
 
 def test_the_first_point_is_measured_again_after_the_second_and_a_second_cost_is_kept(pointer, new_study):
