@@ -6,8 +6,10 @@ told the cost as that of the numbers it proposed. On the numbers that points are
 the proposal was brought back to, and looks for the largest improvement there.
 
 ==========================  ===========================================================================================
-``geodrome``                as the service has it by default: Matérn kernel of the space, nu learned from the costs
-``geodrome_matern``         the same with nu = 2.5
+``geodrome``                as the service has it by default: Matérn kernel of the space, nu learned from the costs; in
+                            hyperbolic space that or ``geodrome_euclidean``'s, as the costs decide each time
+``geodrome_own``            hyperbolic space: always the kernel of the space
+``geodrome_matern``         the same everywhere, with nu = 2.5
 ``geodrome_se``             the squared exponential (heat) kernel of the space
 ``geodrome_geodesic_se``    exp of squared geodesic distances, which is not positive definite on all spaces
 ``geodrome_euclidean``      Matérn kernel of the numbers that points are written with (hyperbolic ones in Poincaré's
@@ -49,6 +51,8 @@ CMA_WIDTH = 0.25
 """Standard deviation of the first generation of CMA-ES, of a side of the box."""
 
 SPD = ("spd2", "spd3", "robot:manipulability", "robot:manipulability-appendix", "robot:stiffness")
+
+HYPERBOLIC = ("hyperbolic3", "robot:path-planning", "robot:path-planning-nodes", "robot:path-planning-three")
 
 Ask = Callable[[], Tensor]
 """Gives the (d,) row of the next point; its time counts."""
@@ -183,8 +187,9 @@ def uniform(function: CostFunction, seed: int) -> Prepare:
 
 METHODS: dict[str, Method] = {
     "geodrome": Method(engine()),
-    "geodrome_matern": Method(engine(nu=2.5)),
-    "geodrome_se": Method(engine(nu=math.inf)),
+    "geodrome_own": Method(engine(kernel="matern"), spaces=HYPERBOLIC),
+    "geodrome_matern": Method(engine(kernel="matern", nu=2.5)),
+    "geodrome_se": Method(engine(kernel="matern", nu=math.inf)),
     "geodrome_geodesic_se": Method(engine(kernel="geodesic_se", nu=math.inf)),
     "geodrome_euclidean": Method(engine(kernel="euclidean_matern")),
     "geodrome_cholesky": Method(engine(kernel="cholesky_matern"), spaces=SPD),

@@ -94,6 +94,7 @@ class Report:
         status: How its fit ended.
         observations: Costs that it knows.
         points: Points that it is made of: repeats are one, and of very many the most informative are taken.
+        kernel: Type of its kernel.
         nu: Smoothness; infinite for SE.
         lengthscales: Of each factor, as geodesic distances.
         noise_std, prior_std, mean: Standard deviations of noise and prior, and the prior mean, in the unit of the cost.
@@ -104,6 +105,7 @@ class Report:
     status: FitStatus
     observations: int
     points: int
+    kernel: str
     nu: float
     lengthscales: dict[str, Length]
     noise_std: float
@@ -118,14 +120,15 @@ def report(problem: Problem, history: History, *, start: Mapping[str, Any] | Non
     if model is None:
         return None
     found, posterior, scale = model.fitted.hyperparameters, model.posterior, model.scale
-    is_geodesic = problem.kernel in {"matern", "geodesic_se"}
+    is_geodesic = found["kernel"] in {"matern", "geodesic_se"}
     return Report(
         status=model.fitted.status,
         observations=len(history.Y),
         points=len(posterior.Y),
+        kernel=found["kernel"],
         nu=found["nu"],
         lengthscales={
-            # Two of the baselines measure no geodesic distances: theirs have no unit.
+            # Some kernels measure no geodesic distances: theirs have no unit.
             name: in_natural_units(problem.space, name, length) if is_geodesic else Length(length, None)
             for name, length in found["lengthscales"].items()
         },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from geodrome_core.crowding import declustered
-from geodrome_core.gp.fit import FEW, Fit, fit
+from geodrome_core.gp.fit import FEW, Fit, ModelSpec, fit
 from geodrome_core.gp.posterior import Posterior
 from geodrome_core.limits import Limits
 from geodrome_core.outcomes import CostScale, candidates
@@ -91,21 +92,25 @@ class Model:
 def _likeliest(
     scales: list[CostScale], problem: Problem, history: History, start: Mapping[str, Any] | None
 ) -> tuple[CostScale, Fit]:
-    """The scale on which costs, as they were told, are the likeliest, and the fit on it.
+    """The scale on which costs, as they were told, are the likeliest, with the likeliest kernel, and that fit.
 
     Of more than ``FEW`` observations, some decide.
     """
 
-    def fitted(scale: CostScale, rows: slice) -> Fit:
+    def fitted(scale: CostScale, spec: ModelSpec, rows: slice) -> Fit:
         Y, std = history.Y[rows], history.std
         variances = None if std is None else scale.forward_std(Y, std[rows]) ** 2
-        return fit(problem.model, history.X[rows], scale.forward(Y), variances=variances, start=start)
+        # With any kernel: lengthscales of all of them are measured alike.
+        return fit(spec, history.X[rows], scale.forward(Y), variances=variances, start=start)
 
-    if len(scales) == 1:
-        return scales[0], fitted(scales[0], slice(None))
+    pairs = list(itertools.product(scales, problem.models))
+    if len(pairs) == 1:
+        return pairs[0][0], fitted(*pairs[0], slice(None))
     count = len(history.Y)
     some = slice(None, None, -(-count // FEW))
-    fits = [fitted(scale, some) for scale in scales]
-    gains = [float(scale.log_slope(history.Y[some]).mean()) - one.loss for scale, one in zip(scales, fits, strict=True)]
-    best = max(range(len(scales)), key=gains.__getitem__)
-    return scales[best], fits[best] if count <= FEW else fitted(scales[best], slice(None))
+    fits = [fitted(scale, spec, some) for scale, spec in pairs]
+    gains = [
+        float(scale.log_slope(history.Y[some]).mean()) - one.loss for (scale, _), one in zip(pairs, fits, strict=True)
+    ]
+    best = max(range(len(pairs)), key=gains.__getitem__)
+    return pairs[best][0], fits[best] if count <= FEW else fitted(*pairs[best], slice(None))

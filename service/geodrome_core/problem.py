@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.space import Space
 from geodrome_core.gp.fit import Hyperparameters, ModelSpec
 from geodrome_core.gp.priors import PRIORS
@@ -35,7 +36,8 @@ class Problem:
         ard: Whether vectors of reals and angles have a lengthscale for each coordinate.
         priors: Name in ``PRIORS``.
         inequalities: Functions of rows (*b, d), differentiable twice, that must not be negative: (*b).
-        kernel: The space's own Matérn kernel, or one to compare with, see ``baseline_for``.
+        kernel: ``matern``, the space's own kernel, or one to compare with, see ``baseline_for``; with ``auto``, the
+            default, the evidence decides between the kernels of ``kernels``.
         caution: Least probability that a suggested point does not fail, as long as there are such points; 0 for none.
     """
 
@@ -51,7 +53,7 @@ class Problem:
     priors: str = "default"
     inequalities: Sequence[Callable[[Tensor], Tensor]] = ()
     caution: float = 0.8
-    kernel: Literal["matern"] | Baseline = "matern"
+    kernel: Literal["auto", "matern"] | Baseline = "auto"
 
     @property
     def domain(self) -> Domain:
@@ -60,10 +62,23 @@ class Problem:
         return Domain(manifold, tuple(ByAutograd(g, manifold) for g in self.inequalities))
 
     @property
-    def model(self) -> ModelSpec:
-        """What is fixed about the model of the costs."""
-        priors = PRIORS[self.priors]
-        return ModelSpec(self.space, self.nu, ard=self.ard, noise=self.noise, priors=priors, kernel=self.kernel)
+    def kernels(self) -> tuple[Literal["matern"] | Baseline, ...]:
+        """The kernels that a model of the costs may have.
+
+        With ``auto`` it is the space's own. In hyperbolic space no such kernel makes far points alike, so there a flat
+        one may be right, too. Thompson's draws, and a lengthscale for each coordinate, are not known of that one.
+        """
+        if self.kernel != "auto":
+            return (self.kernel,)
+        is_hyperbolic = any(isinstance(factor, Hyperbolic) for factor in self.space.factors.values())
+        has_flat = is_hyperbolic and self.acquisition != "thompson" and not self.ard
+        return ("matern", "euclidean_matern") if has_flat else ("matern",)
+
+    @property
+    def models(self) -> tuple[ModelSpec, ...]:
+        """What is fixed about the models of the costs, one for each of the kernels."""
+        common = ModelSpec(self.space, self.nu, ard=self.ard, noise=self.noise, priors=PRIORS[self.priors])
+        return tuple(replace(common, kernel=kernel) for kernel in self.kernels)
 
 
 @dataclass(frozen=True)

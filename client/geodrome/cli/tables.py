@@ -73,7 +73,7 @@ def show_model(model: schemas.FittedModel | None, unit: str | None) -> None:
     table = pairs()
     table.add_row("fit", Text(model.note))
     table.add_row("observations", f"{model.observations}, at {model.points} points")
-    table.add_row("kernel", f"nu {model.nu}")
+    table.add_row("kernel", f"{model.kernel}, nu {model.nu}")
     for scale in model.lengthscales:
         values = scale.value if isinstance(scale.value, list) else [scale.value]
         said = ", ".join(f"{value:.4g}" for value in values)

@@ -228,13 +228,15 @@ class FittedModel(Output):
     """The model of the costs, in natural units: deviations and mean are in the unit of the cost.
 
     ``status`` is how the fit ended, ``note`` the same in words. ``points`` is how many the model is made of: repeats
-    are one, and of more than 1,500 the most informative are taken.
+    are one, and of more than 1,500 the most informative are taken. ``kernel`` is the type that was taken: where that of
+    the study is ``auto``, the costs have decided.
     """
 
     status: Literal["converged", "max_iterations", "subset"]
     note: str
     observations: int
     points: int
+    kernel: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
     nu: FiniteFloat | Literal["inf"]
     lengthscales: list[Lengthscale]
     noise_std: FiniteFloat

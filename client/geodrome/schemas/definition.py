@@ -23,7 +23,10 @@ def _usual_nu(given: dict[str, Any]) -> Literal["inf", "learn"]:
 
 
 class Kernel(Input):
-    """Covariance of the model: Matérn of smoothness ``nu``, of the space's own geometry.
+    """Covariance of the model: Matérn of smoothness ``nu``.
+
+    ``matern`` is that of the space's own geometry. ``auto``, the default, is the same, but with hyperbolic factors the
+    costs decide, each time, whether it is that or ``euclidean_matern``: under which of them they are likelier.
 
     ``"learn"``, the default, finds the smoothness from the costs; ``"inf"`` is the heat (squared exponential) kernel.
 
@@ -32,7 +35,7 @@ class Kernel(Input):
     ``"inf"``, is the squared exponential of the geodesic distance.
     """
 
-    type: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "matern"
+    type: Literal["auto", "matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "auto"
     nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = Field(default_factory=_usual_nu)
 
     @model_validator(mode="after")

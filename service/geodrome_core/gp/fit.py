@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -65,7 +66,7 @@ START_NOISES = (1e-4, 1e-1)
 
 Hyperparameters = dict[str, Any]
 """In natural units: lengthscales by factor ("" for a bare space; a list where each coordinate has one), outputscale,
-noise, nu, mean."""
+noise, nu, mean, and the type of the kernel."""
 
 
 class FitStatus(enum.Enum):
@@ -295,16 +296,21 @@ def _named(spec: ModelSpec, kernel: Kernel, parameters: Parameters) -> Hyperpara
         "outputscale": parameters.outputscale,
         "noise": parameters.noise,
         "nu": parameters.nu,
+        "kernel": spec.kernel,
     }
 
 
 def _read(spec: ModelSpec, kernel: Kernel, stored: Mapping[str, Any]) -> Parameters:
-    """The way back from ``_named``; what is not stored gets the prior's median."""
+    """The way back from ``_named``; what is not stored, or by a kernel of more or fewer numbers, gets prior medians."""
     medians = _medians(spec, kernel)
+    parts = parts_of(kernel)
+    usual = iter(medians.lengthscales)
     lengthscales: list[float] = []
-    for name in spec.space.factors:
-        own = stored["lengthscales"][name]
-        lengthscales += own if isinstance(own, list) else [own]
+    for name, part in zip(spec.space.factors, parts, strict=True):
+        own, count = stored["lengthscales"][name], part.lengthscale.numel()
+        own = own if isinstance(own, list) else [own]
+        middle = list(itertools.islice(usual, count))
+        lengthscales += own if len(own) == count else middle
     return Parameters(
         tuple(lengthscales), stored["outputscale"], stored["noise"], stored["nu"] if spec.nu is None else medians.nu
     )

@@ -25,11 +25,11 @@ def check_kernel(space: Space, *, kernel: str, acquisition: str) -> None:
     if kernel == "cholesky_matern" and not any(isinstance(factor, EigenvalueBox) for factor in space.factors.values()):
         detail = "cholesky_matern is for positive definite matrices, and the space has none"
         faults.append(FieldError("/kernel/type", detail, kernel, "matern, or a space with a factor of type spd"))
-    has_features = kernel == "matern" and not any(
+    has_features = kernel in {"auto", "matern"} and not any(
         isinstance(factor, EigenProductSPD) for factor in space.factors.values()
     )
     if acquisition == "thompson" and not has_features:
-        name = "metric eigen_product" if kernel == "matern" else f"kernel {kernel}"
+        name = "metric eigen_product" if kernel in {"auto", "matern"} else f"kernel {kernel}"
         detail = f"thompson draws functions, which are not known for {name}"
         faults.append(FieldError("/acquisition/type", detail, acquisition, "log_ei, ei or ucb with this kernel"))
     if faults:

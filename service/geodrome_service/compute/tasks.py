@@ -65,6 +65,7 @@ def model(question: Question) -> dict[str, Any] | None:
         "note": found.status.value,
         "observations": found.observations,
         "points": found.points,
+        "kernel": found.kernel,
         **_sayable({"nu": found.nu}),
         "lengthscales": [{"factor": name, **asdict(length)} for name, length in found.lengthscales.items()],
         **numbers,

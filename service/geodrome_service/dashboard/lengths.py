@@ -46,7 +46,7 @@ def rows(record: schemas.Study, fitted: schemas.FittedModel) -> list[Row]:
     for scale in fitted.lengthscales:
         is_vector = isinstance(scale.value, list)
         values = scale.value if isinstance(scale.value, list) else [scale.value]
-        ranges = reaches(specs[scale.factor], values) if record.kernel.type in GEODESIC else [None] * len(values)
+        ranges = reaches(specs[scale.factor], values) if fitted.kernel in GEODESIC else [None] * len(values)
         for place, (value, reach) in enumerate(zip(values, ranges, strict=True)):
             name = scale.factor or "all"
             share = None if reach is None else value / reach
@@ -69,7 +69,7 @@ def reaches(spec: Any, values: Sequence[float]) -> list[float]:
 
 def _meaning(share: float | None) -> str:
     if share is None:
-        return "a pure number of this baseline"
+        return "a pure number: this kernel measures no distances of the space"
     if share > UNIMPORTANT:
         return "hardly matters so far: costs are alike over its whole range"
     if share < ROUGH:
