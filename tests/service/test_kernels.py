@@ -21,6 +21,17 @@ def test_a_baseline_says_that_it_is_one_and_suggests(make_lab, http, kind):
     assert lab.ask()["origin"]["kind"] == "model"
 
 
+def test_thompson_draws_functions_of_the_kernel_of_hyperbolic_space(make_lab):
+    ball = {"type": "hyperbolic", "dim": 2, "radius": 2.0}
+    lab = make_lab(space=ball, acquisition={"type": "thompson"}, initial_design={"size": 2})
+
+    for cost in (0.5, 0.25, 0.75):
+        lab.tell(lab.ask()["number"], cost=cost)
+
+    assert lab.show()["kernel"]["type"] == "auto"
+    assert lab.ask()["origin"]["kind"] == "model"
+
+
 def test_the_heat_kernel_suggests_too(make_lab, http):
     lab = make_lab(kernel={"nu": "inf"}, initial_design={"size": 2})
 

@@ -7,7 +7,10 @@ import math
 import pytest
 import torch
 from geodrome_core import History, Problem, space_from_spec, suggest
+from geodrome_core.kernels.baselines import baseline_for
+from geodrome_core.kernels.factory import for_space
 
+BALL = {"type": "hyperbolic", "dim": 3, "radius": 3.0}
 TURN = {"type": "rotation"}
 GAIN = {"type": "real", "bounds": [0, 40], "unit": "N"}
 
@@ -51,6 +54,31 @@ def test_a_lengthscale_of_rotations_is_that_of_the_engine_in_degrees(http, make_
     assert (found["observations"], found["points"]) == (8, 8)
     assert 0 <= found["calibration"]["within_one"] <= found["calibration"]["within_two"] <= 1
     assert found["calibration"]["error"] > 0
+
+
+@pytest.mark.parametrize("kernel", ["matern", "euclidean_matern"])
+def test_in_hyperbolic_space_the_model_says_which_kernel_the_costs_chose(http, make_lab, kernel):
+    """Sixty costs that are drawn from a kernel: with them, the engine chooses it."""
+    space = space_from_spec(BALL)
+    generator = torch.Generator().manual_seed(0)
+    X = space.manifold.random(60, generator)
+    drawn_from = for_space(space) if kernel == "matern" else baseline_for(space, kernel)
+    drawn_from.lengthscale = 2.0
+    with torch.no_grad():
+        covariance = drawn_from(X, X).to_dense() + 1e-10 * torch.eye(60, dtype=torch.float64)
+    costs = torch.linalg.cholesky(covariance) @ torch.randn(60, generator=generator, dtype=torch.float64)
+    lab = make_lab(space=BALL)
+    observed(http, lab, [space.point(row) for row in X], costs.tolist())
+
+    found = http.get(f"{lab.path}/model").json()["model"]
+
+    assert lab.show()["kernel"] == {"type": "auto", "nu": "learn"}
+    assert lab.show()["notes"] == []
+    assert found["kernel"] == kernel
+    asked = lab.ask()
+    assert asked["origin"]["kind"] == "model"
+    kept = http.get(f"{lab.path}/export").json()["trials"][asked["number"] - 1]["recipe"]
+    assert kept["hyperparameters"]["kernel"] == kernel
 
 
 def test_each_factor_has_its_own_and_repeats_are_one_point(http, make_lab):

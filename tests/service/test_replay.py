@@ -75,6 +75,15 @@ def test_batches_and_asks_side_by_side_are_computed_again(store, make_lab):
     assert replayed(store, lab) == 7
 
 
+def test_what_costs_chose_between_kernels_is_computed_again(store, make_lab):
+    lab = make_lab(space={"type": "hyperbolic", "dim": 2, "radius": 2.0}, initial_design={"size": 3})
+    for _ in range(7):
+        trial = lab.ask()
+        lab.tell(trial["number"], cost=trial["point"][1] ** 2)
+
+    assert replayed(store, lab) == 7
+
+
 def _another_suggestion(trial: Trial) -> None:
     trial.point = trial.suggested_point = [0.5, 0.5]
 
