@@ -170,7 +170,8 @@ def fitted(**fields):
     calibration = {"within_one": 0.7, "within_two": 0.95, "error": 0.3} | fields.pop("calibration", {})
     return schemas.FittedModel(
         **{
-            "status": "converged", "note": "converged", "observations": 20, "points": 20, "nu": 2.5, "lengthscales": [],
+            "status": "converged", "note": "converged", "observations": 20, "points": 20, "kernel": "matern",
+            "nu": 2.5, "lengthscales": [],
             "noise_std": 0.1, "prior_std": 1.0, "mean": 2.0, "calibration": calibration,
         } | fields
     )  # fmt: skip

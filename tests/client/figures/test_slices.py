@@ -89,8 +89,8 @@ def fitted():
         {"factor": "flange", "value": [10.0, 20.0], "unit": "deg"},
     ]
     return schemas.FittedModel(
-        status="converged", note="", observations=21, points=20, nu=2.5, lengthscales=scales, noise_std=0.1,
-        prior_std=1.0, mean=2.0, calibration={"within_one": 0.7, "within_two": 0.9, "error": 0.44},
+        status="converged", note="", observations=21, points=20, kernel="matern", nu=2.5, lengthscales=scales,
+        noise_std=0.1, prior_std=1.0, mean=2.0, calibration={"within_one": 0.7, "within_two": 0.9, "error": 0.44},
     )  # fmt: skip
 
 
