@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--weights", nargs="*", metavar="NAME", help="those that a robot has of them; else its first")
     parser.add_argument("--seeds", type=int, metavar="N", help=f"{SEEDS} if not given")
     parser.add_argument("--trials", type=int, metavar="N", help=f"{TRIALS} if not given")
-    parser.add_argument("--kernel", metavar="TYPE", help="the space's own, if not given")
+    parser.add_argument("--kernel", metavar="TYPE", help="the service's default, if not given")
     arguments = parser.parse_args()
     names = arguments.robots or (["orientation"] if arguments.quick else list(ROBOTS))
     seeds = range(arguments.seeds or (QUICK_SEEDS if arguments.quick else SEEDS))

@@ -34,7 +34,7 @@ def run_robot(
         Path | None, typer.Option(help="Keeps results until the service has them; STUDY.journal if not given.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the study, if it is made.")] = 0,
-    kernel: Annotated[str | None, typer.Option(help="Of the study, by its type; the space's own if not given.")] = None,
+    kernel: Annotated[str | None, typer.Option(help="Of the study, by its type; auto if not given.")] = None,
     weights: Annotated[
         str | None, typer.Option(help="Of the terms of the cost; tasks of the paper have balanced and printed.")
     ] = None,

@@ -27,7 +27,7 @@ def open_study(
         client: Of the service.
         robot: Whose cost it is.
         name: Of the study.
-        kernel: Type of the kernel; that of the space if not given.
+        kernel: Type of the kernel; the service's default if not given.
         seed: Of the study.
         if_exists: What to do if the name is taken.
 

@@ -100,7 +100,7 @@ def _likeliest(
     def fitted(scale: CostScale, spec: ModelSpec, rows: slice) -> Fit:
         Y, std = history.Y[rows], history.std
         variances = None if std is None else scale.forward_std(Y, std[rows]) ** 2
-        # With any kernel: lengthscales of all of them are measured alike.
+        # It may be of the other kernel: lengthscales of both are measured alike.
         return fit(spec, history.X[rows], scale.forward(Y), variances=variances, start=start)
 
     pairs = list(itertools.product(scales, problem.models))

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.space import Space
+from geodrome_core.geometry.spd import EigenProductSPD
 from geodrome_core.gp.fit import Hyperparameters, ModelSpec
 from geodrome_core.gp.priors import PRIORS
 from geodrome_core.kernels.baselines import Baseline
@@ -66,12 +67,15 @@ class Problem:
         """The kernels that a model of the costs may have.
 
         With ``auto`` it is the space's own. In hyperbolic space no such kernel makes far points alike, so there a flat
-        one may be right, too. Thompson's draws, and a lengthscale for each coordinate, are not known of that one.
+        one may be right, too: where Thompson's draws are not wanted, which are not known of it, and where both have as
+        many lengthscales, without which densities of hyperparameters cannot be compared.
         """
         if self.kernel != "auto":
             return (self.kernel,)
-        is_hyperbolic = any(isinstance(factor, Hyperbolic) for factor in self.space.factors.values())
-        has_flat = is_hyperbolic and self.acquisition != "thompson" and not self.ard
+        factors = self.space.factors.values()
+        is_hyperbolic = any(isinstance(factor, Hyperbolic) for factor in factors)
+        is_alike = not self.ard and not any(isinstance(factor, EigenProductSPD) for factor in factors)
+        has_flat = is_hyperbolic and is_alike and self.acquisition != "thompson"
         return ("matern", "euclidean_matern") if has_flat else ("matern",)
 
     @property

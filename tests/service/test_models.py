@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 from geodrome_core import History, Problem, space_from_spec, suggest
-from geodrome_core.kernels.baselines import baseline_for
-from geodrome_core.kernels.factory import for_space
+
+from tests.core.cases import drawn
 
 BALL = {"type": "hyperbolic", "dim": 3, "radius": 3.0}
 TURN = {"type": "rotation"}
@@ -60,15 +60,9 @@ def test_a_lengthscale_of_rotations_is_that_of_the_engine_in_degrees(http, make_
 def test_in_hyperbolic_space_the_model_says_which_kernel_the_costs_chose(http, make_lab, kernel):
     """Sixty costs that are drawn from a kernel: with them, the engine chooses it."""
     space = space_from_spec(BALL)
-    generator = torch.Generator().manual_seed(0)
-    X = space.manifold.random(60, generator)
-    drawn_from = for_space(space) if kernel == "matern" else baseline_for(space, kernel)
-    drawn_from.lengthscale = 2.0
-    with torch.no_grad():
-        covariance = drawn_from(X, X).to_dense() + 1e-10 * torch.eye(60, dtype=torch.float64)
-    costs = torch.linalg.cholesky(covariance) @ torch.randn(60, generator=generator, dtype=torch.float64)
+    history = drawn(space, kernel, seed=0)
     lab = make_lab(space=BALL)
-    observed(http, lab, [space.point(row) for row in X], costs.tolist())
+    observed(http, lab, [space.point(row) for row in history.X], history.Y.tolist())
 
     found = http.get(f"{lab.path}/model").json()["model"]
 

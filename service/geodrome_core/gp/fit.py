@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -301,16 +300,12 @@ def _named(spec: ModelSpec, kernel: Kernel, parameters: Parameters) -> Hyperpara
 
 
 def _read(spec: ModelSpec, kernel: Kernel, stored: Mapping[str, Any]) -> Parameters:
-    """The way back from ``_named``; what is not stored, or by a kernel of more or fewer numbers, gets prior medians."""
+    """The way back from ``_named``; what is not stored gets the prior's median."""
     medians = _medians(spec, kernel)
-    parts = parts_of(kernel)
-    usual = iter(medians.lengthscales)
     lengthscales: list[float] = []
-    for name, part in zip(spec.space.factors, parts, strict=True):
-        own, count = stored["lengthscales"][name], part.lengthscale.numel()
-        own = own if isinstance(own, list) else [own]
-        middle = list(itertools.islice(usual, count))
-        lengthscales += own if len(own) == count else middle
+    for name in spec.space.factors:
+        own = stored["lengthscales"][name]
+        lengthscales += own if isinstance(own, list) else [own]
     return Parameters(
         tuple(lengthscales), stored["outputscale"], stored["noise"], stored["nu"] if spec.nu is None else medians.nu
     )

@@ -110,7 +110,7 @@ class PoincareMatern(AmbientMatern):
 
     def coordinates(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
         """The numbers in the ball."""
-        return super().coordinates(to_poincare(x))
+        return super().coordinates(to_poincare(x.double()))
 
 
 class AmbientCholesky(CholeskyMatern):
