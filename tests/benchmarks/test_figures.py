@@ -86,9 +86,9 @@ def test_a_robot_without_a_feasible_trial_is_the_worst_of_all():
         return {seed: np.array([end]) for seed, end in enumerate(ends)}
 
     found = {
-        "geodrome": curves(1, 2, np.inf, 1),
-        "random": curves(np.inf, 4, np.inf, 4),
-        "optuna": curves(9, 4, np.inf, 4),
+        "geodrome": curves(1, 2, np.inf, 1, 1),
+        "random": curves(np.inf, 4, np.inf, 4, 4),
+        "optuna": curves(9, 4, np.inf, 4, 4),
     }
     cell = figures.Cell("robot:orientation", "balanced", found, {})
 
@@ -111,7 +111,7 @@ def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp
     regret.append(tmp_path, "ax", run_of("ax", 0, [1.0] * 6 + [0.5]))
     cells = list(figures.cells_of(tmp_path, None))
 
-    assert figures.table(cells)[2:] == ["| geodrome | -2.00 |  |", "| ax | -0.30 (1) | 1.000 |"]
+    assert figures.table(cells)[2:] == ["| geodrome | -2.00 |  |", "| ax | -0.30 (1) |  |"]
     assert figures.asks(cells)[-2:] == ["| geodrome | 0.1 |", "| ax | 0.1 |"]
     assert "after 7 evaluations, over 3 seeds:" in "\n".join(figures.introduction(cells))
     assert "log10" not in "\n".join(figures.introduction([]))
