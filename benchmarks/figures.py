@@ -23,7 +23,7 @@ import numpy as np
 from costs import PREFIX, is_robot
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from regret import RESULTS, VERSIONS, numbers, read
+from regret import RESULTS, SPACES, VERSIONS, numbers, read
 from regret_methods import INITIAL, METHODS
 from scipy.stats import wilcoxon
 
@@ -226,7 +226,10 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
     spaces = " ".join(dict.fromkeys(cell.space for cell in robots))
     weights = " ".join(dict.fromkeys(cell.function for cell in robots))
     longest = max((len(curve) for cell in robots for curve in cell.curves[OURS].values()), default=0)
-    of_robots = [f"{weights} --evaluations {longest} --spaces {spaces}"] if robots else []
+    further = " ".join(dict.fromkeys(cell.space for cell in functions if cell.space not in SPACES))
+    commands = ["--seeds 100:110", "--seeds 110:130 --functions ackley"]
+    commands += [f"--seeds 100:110 --spaces {further}"] if further else []
+    commands += [f"--seeds 100:110 --functions {weights} --evaluations {longest} --spaces {spaces}"] if robots else []
     lines = [
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
@@ -247,9 +250,7 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         "where seeds 100 to 104 of robots that plan paths were looked at, too.",
         "",
         "```text",
-        "python benchmarks/regret.py --seeds 100:110",
-        "python benchmarks/regret.py --seeds 110:130 --functions ackley",
-        *(f"python benchmarks/regret.py --seeds 100:110 --functions {own}" for own in of_robots),
+        *(f"python benchmarks/regret.py {options}" for options in commands),
         "python benchmarks/figures.py --seeds 100:130",
         "```",
     ]

@@ -15,11 +15,13 @@ from regret_runs import Run
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "figures.py"
 
 
-def run_of(method: str, seed: int, regrets: list[float], function: str = "ackley") -> list[dict[str, object]]:
+def run_of(
+    method: str, seed: int, regrets: list[float], function: str = "ackley", space: str = "sphere3"
+) -> list[dict[str, object]]:
     """Rows of a run with these regrets, on a function whose optimum is 0."""
     return [
         {
-            "method": method, "space": "sphere3", "function": function, "seed": seed, "evaluation": number,
+            "method": method, "space": space, "function": function, "seed": seed, "evaluation": number,
             "cost": value, "best": value, "regret": value, "ask_cpu_s": "0.1",
         }
         for number, value in enumerate(regrets, start=1)
@@ -115,6 +117,21 @@ def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp
     assert figures.asks(cells)[-2:] == ["| geodrome | 0.1 |", "| ax | 0.1 |"]
     assert "after 7 evaluations, over 3 seeds:" in "\n".join(figures.introduction(cells))
     assert "log10" not in "\n".join(figures.introduction([]))
+
+
+def test_the_page_names_the_command_of_each_space(measured):
+    regret.append(measured, "geodrome", run_of("geodrome", 0, [1.0] * 7, space="torus7"))
+    regret.append(measured, "geodrome", run_of("geodrome", 0, [1.0] * 6, "balanced", "robot:stiffness"))
+
+    lines = figures.introduction(list(figures.cells_of(measured, None)))
+
+    begin = lines.index("```text") + 1
+    assert lines[begin:-2] == [
+        "python benchmarks/regret.py --seeds 100:110",
+        "python benchmarks/regret.py --seeds 110:130 --functions ackley",
+        "python benchmarks/regret.py --seeds 100:110 --spaces torus7",
+        "python benchmarks/regret.py --seeds 100:110 --functions balanced --evaluations 6 --spaces robot:stiffness",
+    ]
 
 
 def test_other_kernels_are_compared_seed_by_seed(tmp_path):
