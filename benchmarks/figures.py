@@ -108,7 +108,7 @@ class Cell:
         return [difference(others[seed], ours[seed]) for seed in seeds]
 
     def p_value(self, method: str) -> float | None:
-        """Of Wilcoxon's test of a method against ours on the seeds that both have; None if they are few or all equal."""
+        """Of Wilcoxon's test of a method against ours on the seeds that both have; None if few or all equal."""
         differences = self.differences(method)
         if len(differences) < FEWEST_SEEDS or not any(differences):
             return None
