@@ -1,4 +1,7 @@
-"""The README's commands are those of the Makefile, and its links lead somewhere; its blocks are run with all others."""
+"""The README's commands are those of the Makefile, and its links lead somewhere; its blocks are run with all others.
+
+What it says of regret is what was measured.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +41,11 @@ def test_the_lines_for_people_without_make_do_what_make_does(block: Block):
 def test_every_local_link_leads_somewhere():
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / "README.md").read_text()):
         assert (ROOT / target).exists(), target
+
+
+def test_its_medians_are_those_of_the_page_of_regret():
+    measured = (ROOT / "docs" / "regret.md").read_text().splitlines()
+    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| ackley on ")]
+
+    assert len(rows) == 5
+    assert set(rows) <= set(measured)
