@@ -141,33 +141,57 @@ def ax(U: Tensor, Y: Tensor, seed: int) -> Ask:
 
 
 def vizier(U: Tensor, Y: Tensor, seed: int) -> Ask:
-    """The designer of its GP bandit algorithm, UCB-PE; an ask takes it ten seconds and more on one thread."""
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
-    from jax.random import PRNGKey  # noqa: PLC0415
-    from vizier import algorithms, pyvizier  # noqa: PLC0415
-    from vizier._src.algorithms.designers.gp_ucb_pe import VizierGPUCBPEBandit  # noqa: PLC0415 - not public elsewhere
+    """``Vizier`` as it is made for one ask."""
+    designer = Vizier(U.shape[1], seed)
+    designer.tell(U, Y)
+    return designer.ask
 
-    names = [f"u{index}" for index in range(U.shape[1])]
-    problem = pyvizier.ProblemStatement()
-    for name in names:
-        problem.search_space.root.add_float_param(name, 0.0, 1.0)
-    problem.metric_information.append(pyvizier.MetricInformation("cost", goal=pyvizier.ObjectiveMetricGoal.MINIMIZE))
-    trials = [
-        pyvizier.Trial(
-            id=number,
-            parameters=dict(zip(names, row, strict=True)),
-            final_measurement=pyvizier.Measurement(metrics={"cost": cost}),
+
+class Vizier:
+    """The designer of its GP bandit algorithm, UCB-PE; an ask takes it five seconds and more on one thread.
+
+    Args:
+        dim: Of the unit cube.
+        seed: Of all chance.
+    """
+
+    def __init__(self, dim: int, seed: int) -> None:
+        os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+        from jax.random import PRNGKey  # noqa: PLC0415
+        from vizier import pyvizier  # noqa: PLC0415
+        from vizier._src.algorithms.designers.gp_ucb_pe import (  # noqa: PLC0415 - not public elsewhere
+            VizierGPUCBPEBandit,
         )
-        for number, (row, cost) in enumerate(zip(U.tolist(), Y.tolist(), strict=True), start=1)
-    ]
-    designer = VizierGPUCBPEBandit(problem, rng=PRNGKey(seed))
-    designer.update(algorithms.CompletedTrials(trials), algorithms.ActiveTrials())
 
-    def ask() -> list[float]:
-        (found,) = designer.suggest(1)
-        return [float(found.parameters.get_value(name)) for name in names]
+        problem = pyvizier.ProblemStatement()
+        self._names = [f"u{index}" for index in range(dim)]
+        for name in self._names:
+            problem.search_space.root.add_float_param(name, 0.0, 1.0)
+        goal = pyvizier.ObjectiveMetricGoal.MINIMIZE
+        problem.metric_information.append(pyvizier.MetricInformation("cost", goal=goal))
+        self._designer = VizierGPUCBPEBandit(problem, rng=PRNGKey(seed))
+        self._told = 0
 
-    return ask
+    def tell(self, U: Tensor, Y: Tensor) -> None:
+        """Takes in the costs of all points so far, of which it keeps those that are new to it."""
+        from vizier import algorithms, pyvizier  # noqa: PLC0415
+
+        new = list(enumerate(zip(U.tolist(), Y.tolist(), strict=True), start=1))[self._told :]
+        self._told = len(U)
+        trials = [
+            pyvizier.Trial(
+                id=number,
+                parameters=dict(zip(self._names, row, strict=True)),
+                final_measurement=pyvizier.Measurement(metrics={"cost": cost}),
+            )
+            for number, (row, cost) in new
+        ]
+        self._designer.update(algorithms.CompletedTrials(trials), algorithms.ActiveTrials())
+
+    def ask(self) -> list[float]:
+        """A point of the cube."""
+        (found,) = self._designer.suggest(1)
+        return [float(found.parameters.get_value(name)) for name in self._names]
 
 
 PEERS: dict[str, Callable[[Tensor, Tensor, int], Ask]] = {"botorch": botorch, "optuna": optuna, "ax": ax}

@@ -122,22 +122,40 @@ def in_box(peer: Callable[[Tensor, Tensor, int], ask_peers.Ask]) -> Callable[...
     """A peer of ``ask_peers`` on a parametrization, made anew for every ask, before its time counts."""
 
     def begin(function: CostFunction, seed: int) -> Prepare:
-        chart = charts.chart(function.space, "parametrized")
-        proposals: list[Tensor] = []
-
-        def prepare(X: Tensor, Y: Tensor) -> Ask:
-            first = chart.numbers(X[: len(X) - len(proposals)])
-            propose = peer(torch.cat([first, *proposals]), with_worst(Y), suggestion_seed(seed, len(X) + 1))
-
-            def ask() -> Tensor:
-                proposals.append(torch.tensor([propose()], dtype=torch.float64))
-                return chart.rows(proposals[-1])[0]
-
-            return ask
-
-        return prepare
+        return on_chart(function, lambda U, Y: peer(U, Y, suggestion_seed(seed, len(U) + 1)))
 
     return begin
+
+
+def vizier(function: CostFunction, seed: int) -> Prepare:
+    """On a parametrization, with one designer for the whole run: what it compiles for an ask serves the next."""
+    designer: ask_peers.Vizier | None = None
+
+    def prepare(U: Tensor, Y: Tensor) -> ask_peers.Ask:
+        nonlocal designer
+        designer = designer or ask_peers.Vizier(U.shape[1], suggestion_seed(seed, 0))
+        designer.tell(U, Y)
+        return designer.ask
+
+    return on_chart(function, prepare)
+
+
+def on_chart(function: CostFunction, peer: Callable[[Tensor, Tensor], ask_peers.Ask]) -> Prepare:
+    """A peer that is told the cost of a proposal as that of the numbers that it proposed."""
+    chart = charts.chart(function.space, "parametrized")
+    proposals: list[Tensor] = []
+
+    def prepare(X: Tensor, Y: Tensor) -> Ask:
+        first = chart.numbers(X[: len(X) - len(proposals)])
+        propose = peer(torch.cat([first, *proposals]), with_worst(Y))
+
+        def ask() -> Tensor:
+            proposals.append(torch.tensor([propose()], dtype=torch.float64))
+            return chart.rows(proposals[-1])[0]
+
+        return ask
+
+    return prepare
 
 
 def botorch_ambient(function: CostFunction, seed: int) -> Prepare:
@@ -199,7 +217,7 @@ METHODS: dict[str, Method] = {
     "optuna": Method(in_box(ask_peers.optuna), "optuna"),
     "optuna_tpe": Method(in_box(ask_peers.optuna_tpe), "optuna"),
     "ax": Method(in_box(ask_peers.ax), "ax-platform"),
-    "vizier": Method(in_box(ask_peers.vizier), "google-vizier"),
+    "vizier": Method(vizier, "google-vizier"),
     "cma_es": Method(cma_es, "cma"),
     "random": Method(uniform),
 }
