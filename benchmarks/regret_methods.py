@@ -6,9 +6,10 @@ told the cost as that of the numbers it proposed. On the numbers that points are
 the proposal was brought back to, and looks for the largest improvement there.
 
 ==========================  ===========================================================================================
-``geodrome``                as the service has it by default: Matérn kernel of the space, nu learned from the costs; in
-                            hyperbolic space that or ``geodrome_euclidean``'s, as the costs decide each time
-``geodrome_own``            hyperbolic space: always the kernel of the space
+``geodrome``                as the service has it by default: Matérn kernel of the space, nu learned from the costs; of
+                            hyperbolic points and SPD that or ``geodrome_flat``'s, as the costs decide each time
+``geodrome_own``            hyperbolic points and SPD: always the kernel of the space
+``geodrome_flat``           the same: always that of Poincaré's ball, and of logarithms
 ``geodrome_matern``         the same everywhere, with nu = 2.5
 ``geodrome_se``             the squared exponential (heat) kernel of the space
 ``geodrome_geodesic_se``    exp of squared geodesic distances, which is not positive definite on all spaces
@@ -205,7 +206,8 @@ def uniform(function: CostFunction, seed: int) -> Prepare:
 
 METHODS: dict[str, Method] = {
     "geodrome": Method(engine()),
-    "geodrome_own": Method(engine(kernel="matern"), spaces=HYPERBOLIC),
+    "geodrome_own": Method(engine(kernel="matern"), spaces=HYPERBOLIC + SPD),
+    "geodrome_flat": Method(engine(kernel="flat_matern"), spaces=HYPERBOLIC + SPD),
     "geodrome_matern": Method(engine(kernel="matern", nu=2.5)),
     "geodrome_se": Method(engine(kernel="matern", nu=math.inf)),
     "geodrome_geodesic_se": Method(engine(kernel="geodesic_se", nu=math.inf)),

@@ -120,7 +120,7 @@ def report(problem: Problem, history: History, *, start: Mapping[str, Any] | Non
     if model is None:
         return None
     found, posterior, scale = model.fitted.hyperparameters, model.posterior, model.scale
-    is_geodesic = found["kernel"] in {"matern", "geodesic_se"}
+    has_units = found["kernel"] in {"matern", "flat_matern", "geodesic_se"}
     return Report(
         status=model.fitted.status,
         observations=len(history.Y),
@@ -128,8 +128,8 @@ def report(problem: Problem, history: History, *, start: Mapping[str, Any] | Non
         kernel=found["kernel"],
         nu=found["nu"],
         lengthscales={
-            # Some kernels measure no geodesic distances: theirs have no unit.
-            name: in_natural_units(problem.space, name, length) if is_geodesic else Length(length, None)
+            # Some kernels measure no distances of the space: theirs have no unit.
+            name: in_natural_units(problem.space, name, length) if has_units else Length(length, None)
             for name, length in found["lengthscales"].items()
         },
         noise_std=scale.unit * math.sqrt(found["noise"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,10 @@ from geodrome_core.problem import History, Problem
 
 CLOSE = 10.0
 """How much finer the scale of all costs must be than that of the domain, to be one of its own."""
+
+FLAT_ODDS = math.exp(3.0)
+"""How much likelier than the space's own kernel the flat one is, before any costs: a few cannot tell, and with a model
+that sees no further than its neighbours the search would stay about the best of the first points."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,8 @@ def _likeliest(
 ) -> tuple[CostScale, Fit]:
     """The scale on which costs, as they were told, are the likeliest, with the likeliest kernel, and that fit.
 
-    Of more than ``FEW`` observations, some decide.
+    How likely a kernel is before there are costs counts, too: ``FLAT_ODDS``. Of more than ``FEW`` observations, some
+    decide.
     """
 
     def fitted(scale: CostScale, spec: ModelSpec, rows: slice) -> Fit:
@@ -108,9 +114,16 @@ def _likeliest(
         return pairs[0][0], fitted(*pairs[0], slice(None))
     count = len(history.Y)
     some = slice(None, None, -(-count // FEW))
+    told = history.Y[some]
     fits = [fitted(scale, spec, some) for scale, spec in pairs]
     gains = [
-        float(scale.log_slope(history.Y[some]).mean()) - one.loss for (scale, _), one in zip(pairs, fits, strict=True)
+        float(scale.log_slope(told).mean()) + _log_odds(spec) / len(told) - one.loss
+        for (scale, spec), one in zip(pairs, fits, strict=True)
     ]
     best = max(range(len(pairs)), key=gains.__getitem__)
     return pairs[best][0], fits[best] if count <= FEW else fitted(*pairs[best], slice(None))
+
+
+def _log_odds(spec: ModelSpec) -> float:
+    """Of a kernel beside the space's own, before any costs."""
+    return math.log(FLAT_ODDS) if spec.kernel == "flat_matern" else 0.0

@@ -10,12 +10,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from geodrome_core.geometry.hyperbolic import Hyperbolic
 from geodrome_core.geometry.space import Space
-from geodrome_core.geometry.spd import EigenProductSPD
 from geodrome_core.gp.fit import Hyperparameters, ModelSpec
 from geodrome_core.gp.priors import PRIORS
-from geodrome_core.kernels.baselines import Baseline
+from geodrome_core.kernels.baselines import Baseline, has_flat_chart
 from geodrome_core.search.domain import Domain
 from geodrome_core.search.objective import ByAutograd
 
@@ -66,17 +64,15 @@ class Problem:
     def kernels(self) -> tuple[Literal["matern"] | Baseline, ...]:
         """The kernels that a model of the costs may have.
 
-        With ``auto`` it is the space's own. In hyperbolic space no such kernel makes far points alike, so there a flat
-        one may be right, too: where Thompson's draws are not wanted, which are not known of it, and where both have as
-        many lengthscales, without which densities of hyperparameters cannot be compared.
+        With ``auto`` it is the space's own. Of hyperbolic points and affine-invariant matrices no such kernel makes far
+        points alike, so there a flat one may be right, too: where Thompson's draws are not wanted, which are not known
+        of it, and where both have as many lengthscales, without which densities of hyperparameters cannot be compared.
         """
         if self.kernel != "auto":
             return (self.kernel,)
-        factors = self.space.factors.values()
-        is_hyperbolic = any(isinstance(factor, Hyperbolic) for factor in factors)
-        is_alike = not self.ard and not any(isinstance(factor, EigenProductSPD) for factor in factors)
-        has_flat = is_hyperbolic and is_alike and self.acquisition != "thompson"
-        return ("matern", "euclidean_matern") if has_flat else ("matern",)
+        has_chart = any(map(has_flat_chart, self.space.factors.values()))
+        has_flat = has_chart and not self.ard and self.acquisition != "thompson"
+        return ("matern", "flat_matern") if has_flat else ("matern",)
 
     @property
     def models(self) -> tuple[ModelSpec, ...]:

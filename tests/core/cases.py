@@ -41,7 +41,7 @@ def history(X: Tensor, Y: Tensor, **others: Tensor) -> History:
     return History(X, Y, **{"pending": none, "failed": none, "abandoned": none, **others})
 
 
-def drawn(space: Space, kernel: Literal["matern", "euclidean_matern"], seed: int, count: int = 60) -> History:
+def drawn(space: Space, kernel: Literal["matern", "flat_matern"], seed: int, count: int = 60) -> History:
     """Random points, and costs that are drawn from a kernel of lengthscale 2."""
     chance = generator(seed)
     X, none = space.manifold.random(count, chance), space.rows([])

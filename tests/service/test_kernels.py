@@ -21,6 +21,16 @@ def test_a_baseline_says_that_it_is_one_and_suggests(make_lab, http, kind):
     assert lab.ask()["origin"]["kind"] == "model"
 
 
+def test_the_flat_kernel_is_no_baseline_and_suggests(make_lab, http):
+    lab = make_lab(space=SPD, kernel={"type": "flat_matern"}, initial_design={"size": 3})
+
+    for trial in http.post(f"{lab.path}/ask", json={"count": 4}).json()["trials"]:
+        lab.tell(trial["number"], cost=trial["point"][0][0])
+
+    assert lab.show()["notes"] == []
+    assert lab.ask()["origin"]["kind"] == "model"
+
+
 def test_thompson_draws_functions_of_the_kernel_of_hyperbolic_space(make_lab):
     ball = {"type": "hyperbolic", "dim": 2, "radius": 2.0}
     lab = make_lab(space=ball, acquisition={"type": "thompson"}, initial_design={"size": 2})
@@ -49,11 +59,14 @@ def test_the_space_s_own_kernel_needs_no_note(lab):
     ("definition", "pointer"),
     [
         ({"space": SPHERE, "kernel": {"type": "cholesky_matern"}}, "/kernel/type"),
+        ({"space": SPHERE, "kernel": {"type": "flat_matern"}}, "/kernel/type"),
+        ({"space": {**SPD, "metric": "log_euclidean"}, "kernel": {"type": "flat_matern"}}, "/kernel/type"),
         ({"space": SPHERE, "kernel": {"type": "geodesic_se", "nu": 2.5}}, "/kernel"),
         (
             {"space": SPHERE, "kernel": {"type": "euclidean_matern"}, "acquisition": {"type": "thompson"}},
             "/acquisition/type",
         ),
+        ({"space": SPD, "kernel": {"type": "flat_matern"}, "acquisition": {"type": "thompson"}}, "/acquisition/type"),
         ({"space": {**SPD, "metric": "eigen_product"}, "acquisition": {"type": "thompson"}}, "/acquisition/type"),
     ],
 )

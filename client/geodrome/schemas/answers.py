@@ -236,7 +236,7 @@ class FittedModel(Output):
     note: str
     observations: int
     points: int
-    kernel: Literal["matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
+    kernel: Literal["matern", "flat_matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
     nu: FiniteFloat | Literal["inf"]
     lengthscales: list[Lengthscale]
     noise_std: FiniteFloat

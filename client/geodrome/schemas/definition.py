@@ -25,8 +25,10 @@ def _usual_nu(given: dict[str, Any]) -> Literal["inf", "learn"]:
 class Kernel(Input):
     """Covariance of the model: Matérn of smoothness ``nu``.
 
-    ``matern`` is that of the space's own geometry. ``auto``, the default, is the same, but with hyperbolic factors the
-    costs decide, each time, whether it is that or ``euclidean_matern``: under which of them they are likelier.
+    ``matern`` is that of the space's own geometry. ``auto``, the default, is the same, but with hyperbolic factors and
+    affine-invariant matrices of three rows the costs decide, each time, whether it is that or ``flat_matern``: under
+    which of them they are likelier. ``flat_matern`` takes hyperbolic points in Poincaré's ball and affine-invariant
+    matrices as their logarithms; other factors keep their own kernels.
 
     ``"learn"``, the default, finds the smoothness from the costs; ``"inf"`` is the heat (squared exponential) kernel.
 
@@ -35,7 +37,7 @@ class Kernel(Input):
     ``"inf"``, is the squared exponential of the geodesic distance.
     """
 
-    type: Literal["auto", "matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "auto"
+    type: Literal["auto", "matern", "flat_matern", "euclidean_matern", "geodesic_se", "cholesky_matern"] = "auto"
     nu: Annotated[Number, Field(ge=0.1, le=50)] | Literal["inf", "learn"] = Field(default_factory=_usual_nu)
 
     @model_validator(mode="after")

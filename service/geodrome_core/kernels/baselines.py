@@ -1,4 +1,4 @@
-"""Kernels to compare with: of the geodesic distance, of the numbers of a point, of Cholesky factors.
+"""Kernels to compare with: of the geodesic distance, of the numbers of a point, of Cholesky factors, of flat charts.
 
 One more, of eigenvalues and eigenvectors, is in ``eigen_product``.
 """
@@ -6,6 +6,7 @@ One more, of eigenvalues and eigenvectors, is in ``eigen_product``.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, Literal, assert_never
 
 import torch
@@ -18,17 +19,17 @@ from geodrome_core.geometry.euclidean import Euclidean
 from geodrome_core.geometry.hyperbolic import Hyperbolic, to_poincare
 from geodrome_core.geometry.manifold import Manifold
 from geodrome_core.geometry.space import Space
-from geodrome_core.geometry.spd import SPD
+from geodrome_core.geometry.spd import SPD, EigenProductSPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.eigen_product import EigenProductMatern
 from geodrome_core.kernels.expansion import Around
 from geodrome_core.kernels.factory import matern
-from geodrome_core.kernels.flat_spd import CholeskyMatern, MaternOfCoordinates
+from geodrome_core.kernels.flat_spd import CholeskyMatern, LogEuclideanMatern, MaternOfCoordinates
 from geodrome_core.kernels.isotropic import EuclideanMatern
 from geodrome_core.kernels.kernel import GeodesicKernel
 
-Baseline = Literal["geodesic_se", "euclidean_matern", "cholesky_matern", "eigen_product"]
+Baseline = Literal["flat_matern", "geodesic_se", "euclidean_matern", "cholesky_matern", "eigen_product"]
 """Their names."""
 
 
@@ -122,6 +123,15 @@ class AmbientCholesky(CholeskyMatern):
         return None
 
 
+class AmbientLogarithm(LogEuclideanMatern):
+    """The Matérn kernel of logarithms, on SPD(n) with its affine-invariant metric."""
+
+    def around(self, y: Float[Tensor, "n d"]) -> Around | None:
+        """Unknown: the basis is that of the other metric."""
+        del y
+        return None
+
+
 def ambient_unit(manifold: Manifold) -> float:
     """How much longer chords are than geodesics, at most: with it, lengthscales are about as long as ever."""
     match manifold:
@@ -142,14 +152,19 @@ def baseline_for(space: Space, kind: Baseline, *, nu: float = 2.5, **kwargs: Any
             symmetric matrices are as far apart as their Mandel vectors; rotations are matrices, not quaternions;
             hyperbolic points are those of Poincaré's ball, whichever model the space has. Or
             ``cholesky_matern``: that of the Cholesky factors of SPD(n), and other factors' own kernels. Or
-            ``eigen_product``, for SPD(2) and SPD(3): see ``EigenProductMatern``.
+            ``flat_matern``: that of a flat chart of the factors that are curved without an end, which is Poincaré's
+            ball for hyperbolic points, and the logarithm for SPD(n) with its affine-invariant metric; other factors
+            have their own kernels. Or ``eigen_product``, for SPD(2) and SPD(3): see ``EigenProductMatern``.
         nu: Smoothness of all but ``geodesic_se``.
         kwargs: Of every factor's kernel, such as ``learn_nu``.
 
     Raises:
-        ValueError: No factor is SPD(n), for ``cholesky_matern``; or one is not SPD(2) or SPD(3) with its
-            affine-invariant metric, for ``eigen_product``.
+        ValueError: No factor is SPD(n), for ``cholesky_matern``; or none is hyperbolic or SPD(n) with its
+            affine-invariant metric, for ``flat_matern``; or one is not SPD(2) or SPD(3) with that metric, for
+            ``eigen_product``.
     """
+    if kind == "flat_matern" and not any(map(has_flat_chart, space.factors.values())):
+        raise ValueError("flat_matern is for hyperbolic points and affine-invariant matrices, and there are none")
     if kind == "cholesky_matern" and not any(isinstance(factor, EigenvalueBox) for factor in space.factors.values()):
         raise ValueError("cholesky_matern is for spaces with positive definite matrices, and there are none")
     kernels: list[GeodesicKernel] = []
@@ -162,9 +177,16 @@ def baseline_for(space: Space, kind: Baseline, *, nu: float = 2.5, **kwargs: Any
     return kernels[0] if len(kernels) == 1 else ProductKernel(*kernels)
 
 
+def has_flat_chart(factor: Manifold) -> bool:
+    """Whether ``flat_matern`` is another kernel than the factor's own."""
+    return isinstance(factor, Hyperbolic) or (isinstance(factor, SPD) and not isinstance(factor, EigenProductSPD))
+
+
 def _baseline(factor: Manifold, kind: Baseline, *, nu: float, **kwargs: Any) -> GeodesicKernel:
     """The kernel of one factor."""
     match kind:
+        case "flat_matern":
+            return _of_flat_chart(factor, nu=nu, **kwargs)
         case "geodesic_se":
             return GeodesicSE(factor, **kwargs)
         case "eigen_product":
@@ -172,18 +194,25 @@ def _baseline(factor: Manifold, kind: Baseline, *, nu: float, **kwargs: Any) -> 
                 raise ValueError(f"eigen_product is for SPD(2) and SPD(3), not for {type(factor).__name__}")
             return EigenProductMatern(nu=nu, **kwargs)
         case "cholesky_matern":
-            return (
-                AmbientCholesky(nu=nu, **kwargs)
-                if isinstance(factor, EigenvalueBox)
-                else matern(factor, nu=nu, **kwargs)
-            )
+            kernel = AmbientCholesky if isinstance(factor, EigenvalueBox) else partial(matern, factor)
+            return kernel(nu=nu, **kwargs)
         case "euclidean_matern":
-            if isinstance(factor, Euclidean):
-                return EuclideanMatern(nu=nu, **kwargs)
-            of_numbers = PoincareMatern if isinstance(factor, Hyperbolic) else AmbientMatern
-            return of_numbers(unit=ambient_unit(factor), nu=nu, **kwargs)
+            return _of_numbers(factor, nu=nu, **kwargs)
         case _:
             assert_never(kind)
+
+
+def _of_flat_chart(factor: Manifold, **kwargs: Any) -> GeodesicKernel:
+    if not has_flat_chart(factor):
+        return matern(factor, **kwargs)
+    return _of_numbers(factor, **kwargs) if isinstance(factor, Hyperbolic) else AmbientLogarithm(**kwargs)
+
+
+def _of_numbers(factor: Manifold, **kwargs: Any) -> GeodesicKernel:
+    if isinstance(factor, Euclidean):
+        return EuclideanMatern(**kwargs)
+    of_numbers = PoincareMatern if isinstance(factor, Hyperbolic) else AmbientMatern
+    return of_numbers(unit=ambient_unit(factor), **kwargs)
 
 
 EIGEN_PRODUCT_SIZES = (2, 3)

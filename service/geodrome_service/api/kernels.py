@@ -6,6 +6,7 @@ from geodrome.errors import FieldError
 from geodrome_core import Space
 from geodrome_core.geometry.spd import EigenProductSPD
 from geodrome_core.geometry.spd_domain import EigenvalueBox
+from geodrome_core.kernels.baselines import has_flat_chart
 
 from geodrome_service.api.faults import refusal
 
@@ -25,6 +26,9 @@ def check_kernel(space: Space, *, kernel: str, acquisition: str) -> None:
     if kernel == "cholesky_matern" and not any(isinstance(factor, EigenvalueBox) for factor in space.factors.values()):
         detail = "cholesky_matern is for positive definite matrices, and the space has none"
         faults.append(FieldError("/kernel/type", detail, kernel, "matern, or a space with a factor of type spd"))
+    if kernel == "flat_matern" and not any(map(has_flat_chart, space.factors.values())):
+        detail = "flat_matern is for hyperbolic points and affine-invariant matrices, and the space has none"
+        faults.append(FieldError("/kernel/type", detail, kernel, "auto or matern, which are right here"))
     has_features = kernel in {"auto", "matern"} and not any(
         isinstance(factor, EigenProductSPD) for factor in space.factors.values()
     )

@@ -31,7 +31,7 @@ class Question:
 
     space: dict[str, Any]
     constraints: list[dict[str, Any]]
-    kernel: Literal["auto", "matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
+    kernel: Literal["auto", "matern", "flat_matern", "euclidean_matern", "geodesic_se", "cholesky_matern"]
     nu: float | Literal["inf", "learn"]
     acquisition: str
     initial_size: int

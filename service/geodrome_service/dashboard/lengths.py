@@ -16,8 +16,8 @@ from geodrome.spaces import Euclidean, Integer, Joints, Real, Torus
 UNIMPORTANT, ROUGH = 2.0, 0.05
 """Lengthscales, as shares of a range, above and below which something is to be said."""
 
-GEODESIC = frozenset({"matern", "geodesic_se"})
-"""Kernels whose lengthscales are distances in the space."""
+GEODESIC = frozenset({"matern", "flat_matern", "geodesic_se"})
+"""Kernels whose lengthscales are distances in the space, or as long as these at most."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from geodrome_core.geometry.spd import SPD
 from geodrome_core.geometry.sphere import Sphere
 from geodrome_core.kernels.baselines import GeodesicSE, baseline_for, least_beta
 from geodrome_core.kernels.eigen_product import signed_permutations
+from geodrome_core.kernels.factory import for_space
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from tests.core.kernels.cases import SPACES, gram, manifold_of, random_rows
@@ -104,6 +105,48 @@ def test_the_ambient_kernel_of_hyperbolic_points_is_that_of_the_ball(model):
     ours.lengthscale, theirs.lengthscale = 1.2, 1.2 * math.tanh(1.0) / 2.0
 
     assert_close(gram(ours, x), gram(theirs, torch.tensor(inside, dtype=torch.float64)), atol=1e-7, rtol=0.0)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("nu", [0.5, 2.5])
+def test_the_flat_kernel_of_matrices_is_that_of_the_log_euclidean_metric(size, nu):
+    spec = {"type": "spd", "dim": size, "eigenvalues": [0.1, 10]}
+    space, flat = space_from_spec(spec), space_from_spec({**spec, "metric": "log_euclidean"})
+    x = space.manifold.random(8, generator(0))
+    ours, theirs = baseline_for(space, "flat_matern", nu=nu), for_space(flat, nu=nu)
+    ours.lengthscale = theirs.lengthscale = 1.7
+
+    assert_close(gram(ours, x), gram(theirs, x), atol=1e-12, rtol=0.0)
+
+
+def test_the_flat_kernel_of_a_product_leaves_other_factors_their_own():
+    spec = {
+        "type": "product",
+        "factors": {"node": {"type": "hyperbolic", "dim": 2, "radius": 2.0}, "turn": {"type": "rotation"}},
+    }
+    space = space_from_spec(spec)
+    x = space.manifold.random(6, generator(0))
+    node, turn = (space.manifold.columns[name] for name in ("node", "turn"))
+    flat = baseline_for(space_from_spec(spec["factors"]["node"]), "euclidean_matern").double()
+    own = for_space(space_from_spec({"type": "rotation"})).double()
+    product = baseline_for(space, "flat_matern").double()
+    flat.lengthscale = product.kernels[0].lengthscale = 1.2
+    own.lengthscale = product.kernels[1].lengthscale = 0.9
+
+    expected = gram(flat, x[:, node]) * gram(own, x[:, turn])
+    assert_close(gram(product, x), expected, atol=1e-12, rtol=0.0)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"type": "sphere", "dim": 2},
+        *({"type": "spd", "dim": 2, "metric": m} for m in ("log_euclidean", "eigen_product")),
+    ],
+)
+def test_the_flat_kernel_is_refused_where_it_would_be_another_name_for_the_own(spec):
+    with pytest.raises(ValueError, match="flat_matern is for hyperbolic points and affine-invariant matrices"):
+        baseline_for(space_from_spec(spec), "flat_matern")
 
 
 def test_the_baseline_of_a_product_is_the_product_and_can_be_scaled():
