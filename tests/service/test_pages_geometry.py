@@ -155,6 +155,19 @@ def test_the_model_is_told_in_numbers_with_units_and_in_words(lab):
     assert "None of the latest 50 trials" in text
 
 
+@pytest.mark.parametrize(
+    ("kind", "kernel", "words"), [("sphere2", "matern", "That of the space."), ("spd2", "flat_matern", "It is flat: ")]
+)
+def test_the_model_says_which_kernel_it_has(lab, kind, kernel, words):
+    make(lab, SPACES[kind], [3.0, 1.0, 2.0, 2.5])
+
+    text = lab("GET", f"/studies/{NAME}/model/numbers").text
+
+    assert f"<td>{kernel}</td>" in text
+    assert words in text
+    assert ("The costs do not speak for that of the space." in text) == (kernel != "matern")
+
+
 def test_of_very_many_trials_only_what_is_drawn_is_read():
     known = [(number, "completed", float((number * 7919) % 5003)) for number in range(1, 20_001)]
     known += [(number, "failed", None) for number in range(20_001, 22_001)]
