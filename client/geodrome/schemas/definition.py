@@ -26,8 +26,9 @@ class Kernel(Input):
     """Covariance of the model: Matérn of smoothness ``nu``.
 
     ``matern`` is that of the space's own geometry. ``auto``, the default, is the same, but with hyperbolic factors and
-    affine-invariant matrices it is ``flat_matern``, until the costs speak for the other. ``flat_matern`` takes hyperbolic
-    points in Poincaré's ball and affine-invariant matrices as their logarithms; other factors keep their own kernels.
+    affine-invariant matrices it is ``flat_matern``, until the costs speak for the other. ``flat_matern`` takes
+    hyperbolic points in Poincaré's ball and affine-invariant matrices as their logarithms; other factors keep their own
+    kernels.
 
     ``"learn"``, the default, finds the smoothness from the costs; ``"inf"`` is the heat (squared exponential) kernel.
 
