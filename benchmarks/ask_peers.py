@@ -173,7 +173,7 @@ class Vizier:
         self._told = 0
 
     def tell(self, U: Tensor, Y: Tensor) -> None:
-        """Takes in the costs of all points so far, of which it keeps those that are new to it."""
+        """Takes in the costs of all points so far, of which only those that are new to it count."""
         from vizier import algorithms, pyvizier  # noqa: PLC0415
 
         new = list(enumerate(zip(U.tolist(), Y.tolist(), strict=True), start=1))[self._told :]
