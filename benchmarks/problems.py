@@ -7,6 +7,10 @@ Two things in the published code are not what its text says. They are offered un
 ``_as_published``: Levy's function has its optimum elsewhere than at the base point, outside of the domain of most
 spaces; and in hyperbolic space z are the spatial coordinates sinh(r) u of a point, whose logarithm is r u.
 
+On SPD and in hyperbolic space each is there once more under a name that ends in ``_moved``: an isometry has brought it
+elsewhere. For the geometry it is the same function; for whoever takes logarithms at the base point, or looks at points
+from there, it is bent.
+
 Sources:
     Jaquier et al., "Geometry-aware Bayesian Optimization in Robotics using Riemannian Matérn Kernels", CoRL 2021, and
     its code; for ``bimodal`` Jaquier et al., "Bayesian Optimization Meets Riemannian Manifolds in Robot Learning", CoRL
@@ -17,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -56,7 +60,13 @@ STRETCH = {"sphere": 3.0, "spd": 5.0}
 BIMODAL = ((1.0, 2.5), (-1.0, 3.0))
 """Where the paper has no modes: distance from the base point along the diagonal, and inverse variance."""
 
-AS_PUBLISHED = "_as_published"
+AS_PUBLISHED, MOVED = "_as_published", "_moved"
+
+SHEAR, LEAST_STRETCH = 0.4, 0.4
+"""Of the isometry X -> M X M' on SPD: M has the first below its diagonal, which falls from 1 to the second."""
+
+BOOST = 1.0
+"""How far the isometry of hyperbolic space moves the base point, along the first axis."""
 
 DRAWN, STARTS = 20_000, 60
 """Points among which the optimum of ``levy_as_published`` is looked for, and how many of the best begin a search."""
@@ -164,8 +174,12 @@ FUNCTIONS: dict[str, tuple[Function, Callable[[int], float]]] = {
 
 def names(space_name: str) -> list[str]:
     """The functions on a space."""
-    published = ["levy"] if SPECS[space_name]["type"] != "hyperbolic" else [*FUNCTIONS]
-    return [*FUNCTIONS, "bimodal", *(f"{name}{AS_PUBLISHED}" for name in published)]
+    kind = SPECS[space_name]["type"]
+    published = [*FUNCTIONS] if kind == "hyperbolic" else ["levy"]
+    moved = [*FUNCTIONS] if kind in ("spd", "hyperbolic") else []
+    return [
+        *FUNCTIONS, "bimodal", *(f"{name}{AS_PUBLISHED}" for name in published), *(f"{name}{MOVED}" for name in moved)
+    ]  # fmt: skip
 
 
 @cache
@@ -182,6 +196,8 @@ def cost_function(space_name: str, name: str) -> CostFunction:
     space = space_from_spec(SPECS[space_name])
     if name == "bimodal":
         return _bimodal(space_name, space)
+    if name.endswith(MOVED):
+        return _moved(cost_function(space_name, name.removesuffix(MOVED)))
     as_published = name.endswith(AS_PUBLISHED)
     of_coordinates, least = FUNCTIONS[name.removesuffix(AS_PUBLISHED)]
     if name == f"levy{AS_PUBLISHED}":
@@ -199,6 +215,37 @@ def cost_function(space_name: str, name: str) -> CostFunction:
         return CostFunction(space_name, name, space, costs, float(costs(at[None])[0]), at)
     count = coordinates(space, at[None], as_published=as_published).shape[1]
     return CostFunction(space_name, name, space, costs, least(count), at)
+
+
+def _moved(function: CostFunction) -> CostFunction:
+    """The same, elsewhere: at each point, the cost of the one that the isometry brings there."""
+    forth = _isometry(function.space.spec)
+    back = torch.linalg.inv(forth)
+
+    def at_its_place(X: Tensor, isometry: Tensor) -> Tensor:
+        if function.space.spec["type"] == "hyperbolic":
+            return X @ isometry.T
+        moved = isometry @ X.unflatten(-1, isometry.shape) @ isometry.T
+        return (0.5 * (moved + moved.mT)).flatten(-2)
+
+    def costs(X: Tensor) -> Tensor:
+        return function.costs(at_its_place(X, back))
+
+    at = at_its_place(function.at[None], forth)[0]
+    return replace(function, name=f"{function.name}{MOVED}", costs=costs, at=at)
+
+
+def _isometry(spec: Mapping[str, Any]) -> Tensor:
+    """The (n, n) matrix M of X -> M X M' on SPD(n), or the (n + 1, n + 1) one of x -> M x in H^n."""
+    size = spec["dim"]
+    if spec["type"] == "spd":
+        diagonal = torch.linspace(1.0, LEAST_STRETCH, size, dtype=torch.float64)
+        return diagonal.diag() + SHEAR * torch.ones(size, size, dtype=torch.float64).tril(-1)
+    boost = torch.eye(size + 1, dtype=torch.float64)
+    boost[:2, :2] = torch.tensor(
+        [[math.cosh(BOOST), math.sinh(BOOST)], [math.sinh(BOOST), math.cosh(BOOST)]], dtype=torch.float64
+    )
+    return boost
 
 
 def _bimodal(space_name: str, space: Space) -> CostFunction:

@@ -82,6 +82,34 @@ def test_published_coordinates_of_hyperbolic_space_are_those_of_the_point():
     assert found.tolist() == [[0.0, math.sinh(1.5), 0.0]]
 
 
+@pytest.mark.parametrize("space", ["spd2", "spd3", "hyperbolic3"])
+def test_a_function_that_was_moved_is_the_same_by_its_distances(space, drawn):
+    """As far from its optimum as the other one has the same costs; and the optimum is well off the base point."""
+    here, there = (problems.cost_function(space, name) for name in ("ackley", "ackley_moved"))
+    manifold = here.space.manifold
+    steps = torch.randn(50, manifold.dim, generator=torch.Generator().manual_seed(6), dtype=torch.float64) * 0.3
+    centre = there.at.expand(50, -1)
+    points = manifold.exp(centre, manifold.tangent(centre, steps))
+
+    moved_back = _moved_back(space, points)
+
+    torch.testing.assert_close(there.costs(points), here.costs(moved_back), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(manifold.distance(here.at, moved_back), manifold.distance(there.at, points))
+    assert float(manifold.distance(here.at, there.at)) > 0.9
+    assert bool((here.costs(drawn(space)) - there.costs(drawn(space))).abs().mean() > 0.1)
+
+
+def _moved_back(space: str, points: torch.Tensor) -> torch.Tensor:
+    """By hand: M X M' with M = [[1, 0], [0.4, 0.4]] for two rows, and a boost by 1 along the first axis."""
+    if space == "hyperbolic3":
+        out, c, s = points.clone(), math.cosh(1), math.sinh(1)
+        out[:, 0], out[:, 1] = c * points[:, 0] - s * points[:, 1], c * points[:, 1] - s * points[:, 0]
+        return out
+    rows = {"spd2": [[1, 0], [0.4, 0.4]], "spd3": [[1, 0, 0], [0.4, 0.7, 0], [0.4, 0.4, 0.4]]}[space]
+    back = torch.tensor(rows, dtype=torch.float64).inverse()
+    return (back @ points.unflatten(-1, back.shape) @ back.T).flatten(1)
+
+
 @pytest.mark.parametrize(
     ("space", "name", "optimum"),
     [
