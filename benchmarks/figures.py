@@ -23,7 +23,7 @@ import numpy as np
 from costs import PREFIX, is_robot
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from regret import RESULTS, SPACES, VERSIONS, numbers, read
+from regret import EVALUATIONS, RESULTS, VERSIONS, numbers, read
 from regret_methods import INITIAL, METHODS
 from scipy.stats import wilcoxon
 
@@ -223,13 +223,6 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
     """What the numbers are."""
     functions = [cell for cell in cells if not is_robot(cell.space)]
     robots = [cell for cell in cells if is_robot(cell.space)]
-    spaces = " ".join(dict.fromkeys(cell.space for cell in robots))
-    weights = " ".join(dict.fromkeys(cell.function for cell in robots))
-    longest = max((len(curve) for cell in robots for curve in cell.curves[OURS].values()), default=0)
-    further = " ".join(dict.fromkeys(cell.space for cell in functions if cell.space not in SPACES))
-    commands = ["--seeds 100:110", "--seeds 110:130 --functions ackley"]
-    commands += [f"--seeds 100:110 --spaces {further}"] if further else []
-    commands += [f"--seeds 100:110 --functions {weights} --evaluations {longest} --spaces {spaces}"] if robots else []
     lines = [
         "`benchmarks/figures.py` writes this page from what `benchmarks/regret.py` has measured; the methods are",
         "described there, what follows from the numbers in [does geometry help?](geometry-helps.md).",
@@ -250,10 +243,25 @@ def introduction(cells: Sequence[Cell]) -> list[str]:
         "where seeds 100 to 104 of robots that plan paths were looked at, too.",
         "",
         "```text",
-        *(f"python benchmarks/regret.py {options}" for options in commands),
+        *commands(cells),
         "python benchmarks/figures.py --seeds 100:130",
         "```",
     ]
+
+
+def commands(cells: Sequence[Cell]) -> Iterator[str]:
+    """Those that make the runs: one for all functions that have the same seeds, evaluations and spaces."""
+    spaces: dict[tuple[int, int, int, str], list[str]] = defaultdict(list)
+    for cell in cells:
+        seeds, length = cell.finals(OURS), max(map(len, cell.curves[OURS].values()))
+        spaces[min(seeds), max(seeds) + 1, length, cell.function].append(cell.space)
+    functions: dict[tuple[int, int, int, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (first, end, length, function), own in spaces.items():
+        functions[first, end, length, tuple(own)].append(function)
+    for (first, end, length, names), of_them in functions.items():
+        evaluations = f" --evaluations {length}" if length != EVALUATIONS else ""
+        chosen = f"--functions {' '.join(of_them)} --spaces {' '.join(names)}"
+        yield f"python benchmarks/regret.py --seeds {first}:{end}{evaluations} {chosen}"
 
 
 def extent(cells: Sequence[Cell]) -> str:

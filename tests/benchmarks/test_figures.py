@@ -119,18 +119,20 @@ def test_the_page_says_where_a_method_has_other_seeds_and_how_long_asks_took(tmp
     assert "log10" not in "\n".join(figures.introduction([]))
 
 
-def test_the_page_names_the_command_of_each_space(measured):
-    regret.append(measured, "geodrome", run_of("geodrome", 0, [1.0] * 7, space="torus7"))
+def test_the_page_names_the_commands_that_make_its_runs(measured):
+    regret.append(measured, "geodrome", run_of("geodrome", 0, [1.0] * 3, "rosenbrock"))
+    for seed in range(2):
+        regret.append(measured, "geodrome", run_of("geodrome", seed, [1.0] * figures.EVALUATIONS, space="torus7"))
     regret.append(measured, "geodrome", run_of("geodrome", 0, [1.0] * 6, "balanced", "robot:stiffness"))
 
     lines = figures.introduction(list(figures.cells_of(measured, None)))
 
     begin = lines.index("```text") + 1
     assert lines[begin:-2] == [
-        "python benchmarks/regret.py --seeds 100:110",
-        "python benchmarks/regret.py --seeds 110:130 --functions ackley",
-        "python benchmarks/regret.py --seeds 100:110 --spaces torus7",
-        "python benchmarks/regret.py --seeds 100:110 --functions balanced --evaluations 6 --spaces robot:stiffness",
+        "python benchmarks/regret.py --seeds 0:8 --evaluations 3 --functions ackley --spaces sphere3",
+        "python benchmarks/regret.py --seeds 0:1 --evaluations 3 --functions levy rosenbrock --spaces sphere3",
+        "python benchmarks/regret.py --seeds 0:2 --functions ackley --spaces torus7",
+        "python benchmarks/regret.py --seeds 0:1 --evaluations 6 --functions balanced --spaces robot:stiffness",
     ]
 
 
