@@ -162,6 +162,7 @@ class Vizier:
         from vizier._src.algorithms.designers.gp_ucb_pe import (  # noqa: PLC0415 - not public elsewhere
             VizierGPUCBPEBandit,
         )
+        from vizier.pyvizier.converters.padding import PaddingSchedule, PaddingType  # noqa: PLC0415
 
         problem = pyvizier.ProblemStatement()
         self._names = [f"u{index}" for index in range(dim)]
@@ -169,7 +170,9 @@ class Vizier:
             problem.search_space.root.add_float_param(name, 0.0, 1.0)
         goal = pyvizier.ObjectiveMetricGoal.MINIMIZE
         problem.metric_information.append(pyvizier.MetricInformation("cost", goal=goal))
-        self._designer = VizierGPUCBPEBandit(problem, rng=PRNGKey(seed))
+        # Without padding, each number of trials is compiled anew, and a run of a hundred ends without memory maps.
+        padding = PaddingSchedule(num_trials=PaddingType.MULTIPLES_OF_10)
+        self._designer = VizierGPUCBPEBandit(problem, rng=PRNGKey(seed), padding_schedule=padding)
         self._told = 0
 
     def tell(self, U: Tensor, Y: Tensor) -> None:
