@@ -7,9 +7,9 @@ Two things in the published code are not what its text says. They are offered un
 ``_as_published``: Levy's function has its optimum elsewhere than at the base point, outside of the domain of most
 spaces; and in hyperbolic space z are the spatial coordinates sinh(r) u of a point, whose logarithm is r u.
 
-On SPD and in hyperbolic space all but ``bimodal`` are there once more, under names that end in ``_moved``: an isometry
-has brought them elsewhere. For the geometry they are the same functions; for whoever takes logarithms at the base
-point they are bent.
+On SPD and in hyperbolic space the re-centred functions of the paper are there once more, under names that end in
+``_moved``: an isometry has brought them elsewhere. For the geometry they are the same functions; for whoever takes
+logarithms at the base point they are bent.
 
 Sources:
     Jaquier et al., "Geometry-aware Bayesian Optimization in Robotics using Riemannian Matérn Kernels", CoRL 2021, and
