@@ -13,7 +13,7 @@ import os
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from geodrome_core import Space
@@ -175,6 +175,9 @@ class Vizier:
         seed: Of all chance.
     """
 
+    _searches: ClassVar[dict[int, Any]] = {}
+    """That of a cube of each dimension."""
+
     def __init__(self, dim: int, seed: int) -> None:
         os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
         from jax.random import PRNGKey  # noqa: PLC0415
@@ -194,7 +197,9 @@ class Vizier:
         padding = PaddingSchedule(num_trials=PaddingType.MULTIPLES_OF_10)
         self._designer = VizierGPUCBPEBandit(problem, rng=PRNGKey(seed), padding_schedule=padding)
         # Made anew for every ask, as it is by default, its search is compiled at every ask, for most of its time.
-        search = self._designer._acquisition_optimizer_factory(self._designer._converter)
+        search = self._searches.setdefault(
+            dim, self._designer._acquisition_optimizer_factory(self._designer._converter)
+        )
         self._designer._acquisition_optimizer_factory = lambda _: search
         self._told = 0
 
