@@ -374,7 +374,8 @@ def asks(cells: Sequence[Cell]) -> list[str]:
             rows.append([method, *entries])
     return [
         "CPU seconds of one ask, fit and search together, on one thread: means over all asks of all functions of a",
-        "space. Runs shared the machine's cores, so that times are good to a third.",
+        "space. Runs shared the machine's cores, so that times are good to a third. Those of Vizier hold what it takes",
+        "to compile its search, which it did in some runs for each tenth trial, and in others not again.",
         "",
         *_markdown(["method", *by_space], rows),
     ]
