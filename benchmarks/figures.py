@@ -52,7 +52,7 @@ LABELS = {"sphere3": "S³", "sphere5": "S⁵", "rotation3": "SO(3)", "spd2": "SP
 COLOURS = {"geodrome": "#000000", "geodrome_matern": "#7f7f7f", "geodrome_euclidean": "#cc79a7",
     "botorch_ambient": "#0072b2", "botorch": "#56b4e9", "optuna": "#d55e00", "ax": "#009e73", "vizier": "#8c564b",
     "cma_es": "#e69f00", "random": "#b3b3b3"}  # fmt: skip
-"""Of the methods that are drawn, told apart by the colour-blind (Okabe and Ito, and a darker brown); tables hold all."""
+"""Of the methods that are drawn, told apart by the colour-blind (Okabe and Ito, and a brown); tables hold all."""
 
 
 @dataclass(frozen=True)
