@@ -176,7 +176,7 @@ class Vizier:
     """
 
     _searches: ClassVar[dict[int, Any]] = {}
-    """That of a cube of each dimension."""
+    """That of a cube of each dimension, for all designers: it knows of no observations."""
 
     def __init__(self, dim: int, seed: int) -> None:
         os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
